@@ -121,6 +121,32 @@ bool eddy__collective_end(eddy_call *call)
     return call->error.status == EDDY_OK;
 }
 
+/* ------------------------------------------------------------ descriptions -- */
+
+static const char *const kind_names[] = {
+    "?", "AllReduce", "AllGather", "ReduceScatter", "BroadcastFromRoot",
+    "ReduceToRoot", "AllToAll", "SendReceive", "Barrier"
+};
+
+/* "AllReduce(float32[3], sum) 'gradients/AllReduce'" */
+static char *describe(const eddy_call_header *h, char *buf, size_t size)
+{
+    static const char *const how[] = { "sum", "mean", "min", "max" };
+    char       type[100], detail[40] = "", parts[40] = "", name[EDDY_CALL_NAME + 4] = "";
+    const bool reduces = h->kind == EDDY_ALL_REDUCE;
+    const bool rooted = h->kind == EDDY_BROADCAST || h->kind == EDDY_REDUCE;
+    const int  kind = h->kind > 0 && h->kind <= EDDY_BARRIER ? h->kind : 0;
+    eddy_type_print((eddy_type){ (eddy_dtype)h->dtype, h->shape }, type, sizeof type);
+    if (reduces && h->detail >= 0 && h->detail < 4)
+        snprintf(detail, sizeof detail, ", %s", how[h->detail]);
+    if (rooted) snprintf(detail, sizeof detail, ", root %d", (int)h->detail);
+    if (h->parts > 1) snprintf(parts, sizeof parts, " of %d tensors", (int)h->parts);
+    if (h->name[0]) snprintf(name, sizeof name, " '%.*s'", EDDY_CALL_NAME - 1, h->name);
+    snprintf(buf, size, "%s(%s%s%s)%s", kind_names[kind], kind == EDDY_BARRIER ? "" : type, parts,
+             detail, name);
+    return buf;
+}
+
 /* ---------------------------------------------------------------- messages -- */
 
 static bool add(eddy_call *call, eddy_message *m, const eddy_error *e)
@@ -158,16 +184,29 @@ bool eddy__collective_receive_parts(eddy_call *call, int from, size_t bytes, edd
     return m != NULL;
 }
 
+/* Tells the transport what waits for so long. */
+static void explain(const eddy_call *call, eddy_message *m)
+{
+    const eddy_world *w = call->c->world;
+    char              what[400];
+    if (w->transport->explain_wait)
+        w->transport->explain_wait(w->context, m,
+                                   describe(&call->mine->header, what, sizeof what));
+}
+
 static bool finish_one(eddy_call *call, eddy_message *m)
 {
-    const double      look = 0.01;          /* seconds between two looks at the run */
+    enum { LONG = 25 };                     /* looks at the run */
+    const double      look = 0.01;          /* seconds between two of them */
     const eddy_world *w = call->c->world;
     eddy_error        e = { 0 };
     bool              ended = false;
+    int               looks = 0;
     while (!ended) {
         if (!w->transport->wait(w->context, m, look, &ended, &e))
             return eddy__collective_fail(call, e.status, "%s", e.message);
         if (!ended && must_stop(call)) return false;
+        if (!ended && looks < LONG && ++looks == LONG) explain(call, m);
     }
     return true;
 }
@@ -190,30 +229,6 @@ bool eddy__collective_finish(eddy_call *call)
 }
 
 /* ---------------------------------------------------------------- meetings -- */
-
-static const char *const kind_names[] = {
-    "?", "AllReduce", "AllGather", "ReduceScatter", "BroadcastFromRoot",
-    "ReduceToRoot", "AllToAll", "SendReceive", "Barrier"
-};
-
-/* "AllReduce(float32[3], sum) 'gradients/AllReduce'" */
-static char *describe(const eddy_call_header *h, char *buf, size_t size)
-{
-    static const char *const how[] = { "sum", "mean", "min", "max" };
-    char       type[100], detail[40] = "", parts[40] = "", name[EDDY_CALL_NAME + 4] = "";
-    const bool reduces = h->kind == EDDY_ALL_REDUCE;
-    const bool rooted = h->kind == EDDY_BROADCAST || h->kind == EDDY_REDUCE;
-    const int  kind = h->kind > 0 && h->kind <= EDDY_BARRIER ? h->kind : 0;
-    eddy_type_print((eddy_type){ (eddy_dtype)h->dtype, h->shape }, type, sizeof type);
-    if (reduces && h->detail >= 0 && h->detail < 4)
-        snprintf(detail, sizeof detail, ", %s", how[h->detail]);
-    if (rooted) snprintf(detail, sizeof detail, ", root %d", (int)h->detail);
-    if (h->parts > 1) snprintf(parts, sizeof parts, " of %d tensors", (int)h->parts);
-    if (h->name[0]) snprintf(name, sizeof name, " '%.*s'", EDDY_CALL_NAME - 1, h->name);
-    snprintf(buf, size, "%s(%s%s%s)%s", kind_names[kind], kind == EDDY_BARRIER ? "" : type, parts,
-             detail, name);
-    return buf;
-}
 
 /* Numbers of rows may differ where rows are gathered or exchanged. */
 static bool shapes_agree(const eddy_call_header *a, const eddy_call_header *b)

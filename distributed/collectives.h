@@ -4,7 +4,7 @@
  * the graphs are the same: each collective has a control edge to the one before it. A run executes
  * those that its fetches need, so all ranks fetch the same. A difference between ranks (another
  * operation, type, shape, option or node) is the error EDDY_INVALID_ARGUMENT on all of them, which names
- * the operation, the node and both sides (for more than 32 ranks, see communicator.h). Their values are never merged, folded or kept.
+ * the operation, the node and both sides. Their values are never merged, folded or kept.
  *
  * Derivatives are those of the sum of the ranks' losses: each rank differentiates its own loss, and what
  * other ranks' losses contribute comes by a collective. So the gradient of a collective is a collective,

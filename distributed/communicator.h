@@ -3,10 +3,10 @@
  *
  * Ranks have numbers from 0 to size - 1. Collectives are calls or operations that all ranks of a
  * communicator make in the same order with the same arguments; each waits for the others. If ranks
- * differ, all of them get an error that says how; above 32 ranks, however, they wait if some take part
- * in a message of two ranks or in a collective of a group instead. Once a rank has failed, ended or been cancelled,
- * every wait for it, now or later, is an error: EDDY_CLOSED, EDDY_CANCELLED or what the rank said. Such
- * a communicator stays as it is; graphs and sessions remain usable.
+ * differ, or wait for each other in a circle, all of them get an error that says how. Once a rank has
+ * failed, ended or been cancelled, every wait for it, now or later, is an error: EDDY_CLOSED,
+ * EDDY_CANCELLED or what the rank said. Such a communicator stays as it is; graphs and sessions remain
+ * usable.
  *
  * These functions are a library of their own, libeddy_distributed, which uses only the public
  * interface of Eddy: include <eddy/distributed.h> and link with pkg-config --libs eddy-distributed. */

@@ -18,6 +18,7 @@ struct eddy_message {
     message_state  state;
     char          *data;            /* the receiver's room, or what the sender sends */
     size_t         bytes;
+    char          *what;            /* the collective that waits for it for long; NULL: none */
 };
 
 typedef struct message_queue {
@@ -29,6 +30,7 @@ typedef struct thread_world {
     int             size, references;
     pthread_cond_t *changed; /* by rank: a message of it has ended, or a rank has failed or left */
     bool           *left;           /* by rank */
+    eddy_message  **waits;          /* by rank: what it waits for, for long; or NULL */
     message_queue  *sends;          /* [from * size + to]: without a receiver yet */
     message_queue  *receives;       /* [from * size + to]: without a sender yet */
     eddy_error      error;          /* of the first rank that failed */
@@ -88,6 +90,18 @@ static void transfer(thread_world *w, eddy_message *sent, eddy_message *received
     sent->state = received->state = fits ? COMPLETE : TOO_LONG;
     pthread_cond_broadcast(&w->changed[sent->owner]);
     pthread_cond_broadcast(&w->changed[received->owner]);
+}
+
+static void message_free(eddy_message *m)
+{
+    free(m->what);
+    free(m);
+}
+
+/* With the lock: the message ends. */
+static void forget(const thread_world *w, const eddy_message *m)
+{
+    if (w->waits[m->owner] == m) w->waits[m->owner] = NULL;
 }
 
 static eddy_message *begin(thread_rank *r, bool sends, int peer, char *data, size_t bytes,
@@ -154,8 +168,9 @@ static bool threads_wait(void *context, eddy_message *m, double seconds, bool *e
     while ((ok = look(r->world, m, ended, error)) && !*ended && !late)
         late = pthread_cond_timedwait(&r->world->changed[r->rank], &r->world->lock, &until) ==
                ETIMEDOUT;
+    if (*ended) forget(r->world, m);
     pthread_mutex_unlock(&r->world->lock);
-    if (*ended) free(m);
+    if (*ended) message_free(m);
     return ok;
 }
 
@@ -165,8 +180,9 @@ static void threads_cancel(void *context, eddy_message *m)
     pthread_mutex_lock(&r->world->lock);
     while (m->state == COPYING) pthread_cond_wait(&r->world->changed[r->rank], &r->world->lock);
     if (m->state == WAITING) take_out(queue_of(r, m, m->sends), m);
+    forget(r->world, m);
     pthread_mutex_unlock(&r->world->lock);
-    free(m);
+    message_free(m);
 }
 
 static void threads_fail(void *context, eddy_status status, const char *text)
@@ -178,6 +194,29 @@ static void threads_fail(void *context, eddy_status status, const char *text)
     pthread_mutex_unlock(&w->lock);
 }
 
+/* The last rank of a circle that explains its wait finds the circle. */
+static void threads_explain_wait(void *context, eddy_message *m, const char *what)
+{
+    const thread_rank  *r = context;
+    thread_world       *w = r->world;
+    const eddy_message *at = m;
+    char                text[1000] = "the ranks do not agree";
+    pthread_mutex_lock(&w->lock);
+    m->what = strdup(what);
+    w->waits[r->rank] = m;
+    for (int i = 0; i < w->size && at && at->state == WAITING; i++) {
+        const size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, "%s rank %d waits in %s for rank %d", i ? "," : ":",
+                 at->owner, at->what ? at->what : "a collective", at->peer);
+        at = w->waits[at->peer];
+        if (at != m) continue;
+        eddy__distributed_fail(&w->error, EDDY_INVALID_ARGUMENT, "%s", text);
+        wake_all(w);
+        break;
+    }
+    pthread_mutex_unlock(&w->lock);
+}
+
 /* ----------------------------------------------------------------- worlds -- */
 
 static void world_free(thread_world *w)
@@ -186,6 +225,7 @@ static void world_free(thread_world *w)
     for (int r = 0; w->changed && r < w->size; r++) pthread_cond_destroy(&w->changed[r]);
     free(w->changed);
     free(w->left);
+    free(w->waits);
     free(w->sends);
     free(w->receives);
     free(w);
@@ -219,9 +259,10 @@ static thread_world *world_new(int size)
     pthread_condattr_destroy(&attr);
     w->references = 1;               /* of the caller */
     w->left = calloc((size_t)size, sizeof *w->left);
+    w->waits = calloc((size_t)size, sizeof *w->waits);
     w->sends = calloc(pairs, sizeof *w->sends);
     w->receives = calloc(pairs, sizeof *w->receives);
-    if (w->changed && w->left && w->sends && w->receives) return w;
+    if (w->changed && w->left && w->waits && w->sends && w->receives) return w;
     world_free(w);
     return NULL;
 }
@@ -229,6 +270,7 @@ static thread_world *world_new(int size)
 static const eddy_transport threads = {
     .name = "threads", .send = threads_send, .receive = threads_receive, .wait = threads_wait,
     .cancel = threads_cancel, .fail = threads_fail, .close = threads_close,
+    .explain_wait = threads_explain_wait,
 };
 
 static eddy_communicator *join(thread_world *w, int rank, eddy_error *error)

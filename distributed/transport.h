@@ -46,6 +46,11 @@ typedef struct eddy_transport {
      * is called then. */
     eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part take,
                                    void *taker);
+    /* Optional. The rank has waited for m for a while, in a collective that `what` names. If ranks wait
+     * for each other in a circle, as one that needs a message of a rank in another collective, the waits
+     * of all ranks end with EDDY_INVALID_ARGUMENT and a text that names the ranks of the circle and what
+     * each does. */
+    void        (*explain_wait)(void *context, eddy_message *m, const char *what);
 } eddy_transport;
 
 /* The communicator of one rank, which takes the context over, also on an error. The caller frees it.

@@ -109,11 +109,13 @@ case ${1:-check} in
         ranks 4 "$build/mpi/ranks" lockless
         fails 'MPI: another rank cannot join; MPI has ended' 4 "$build/mpi/ranks" memoryless
         fails 'rank 1: .*the ranks do not agree: rank 0 has AllReduce(float32\[3\], sum)' 4 "$build/mpi/ranks" disagrees
+        fails 'SendReceive.*: the ranks do not agree: .* 0 waits in SendReceive.* for rank 5' 6 "$build/mpi/ranks" circle
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         fails 'rank 1 .*signal 9' 4 "$build/mpi/ranks" killed
         fails 'rank 1 .*signal 9' 2 "$build/mpi/ranks" killed
         export EDDY_SHARED_MEMORY=no
         ranks 4 "$build/mpi/ranks" stopped
+        fails 'rank 1: .*: the ranks do not agree: .* 0 waits in SendReceive.* for rank 5' 6 "$build/mpi/ranks" circle
         fails 'rank 0: .*rank 1 has ended' 4 "$build/mpi/ranks" leaves
         ;;
     *)

@@ -10,11 +10,20 @@
 #include <string.h>
 #include <time.h>
 
-/* Tags: of messages, and of notices that a rank has failed or ended. */
+/* Tags: of messages, and of notices that a rank has failed or ended, or waits. */
 enum { MESSAGE = 1, NOTICE = 2 };
 
+/* Of what waits: a rank that waits for long sends a notice to the rank that it waits for, which sends
+ * it on if it waits for long, too, and has not begun that message. If the notice comes back, all whom it
+ * reached wait in a circle, since none of them could go on before. */
+enum { WAITS = -1 };
+
 typedef struct notice {
-    int32_t status;                  /* EDDY_OK: the rank ends */
+    int32_t status;                  /* EDDY_OK: the rank ends; WAITS; or it has failed */
+    int32_t asks, hops;              /* the rank that waited first, and how often it was sent on */
+    int32_t sends;                   /* the message that the last rank waits for: that rank sends it */
+    int64_t number;                  /* among those between the two */
+    int64_t wait;                    /* of the rank that waited first */
     char    text[1000];
 } notice;
 
@@ -30,6 +39,10 @@ typedef struct mpi_rank {
     bool        *left;               /* by rank */
     notice       failure, end;       /* what it tells the others */
     MPI_Request *telling;            /* by rank: of the failure, and then of the end */
+    int64_t     *begun[2];           /* by rank: how many messages it has received, and sent */
+    eddy_message *waits;             /* what this rank waits for, for long; NULL: nothing */
+    int64_t       wait;              /* how often that was so */
+    char          what[400];         /* the collective that waits */
     eddy_message *cancelled;         /* what was being sent */
     eddy_message *kept;              /* what has ended, */
     size_t        kept_bytes;        /* with so much room, */
@@ -75,6 +88,7 @@ static eddy_message *take_kept(mpi_rank *r, size_t room)
 
 static void free_message(mpi_rank *r, eddy_message *m)
 {
+    if (r->waits == m) r->waits = NULL;
     if (r->n_kept == KEPT || m->room > KEPT_BYTES - r->kept_bytes) {
         free(m);
         return;
@@ -128,7 +142,8 @@ static eddy_message *begin(mpi_rank *r, bool sends, int peer, void *data, size_t
         return NULL;
     }
     *m = (eddy_message){ .request = MPI_REQUEST_NULL, .peer = peer, .sends = sends,
-                         .is_shared = is_shared, .data = data, .bytes = bytes, .room = room };
+                         .is_shared = is_shared, .data = data, .bytes = bytes, .room = room,
+                         .number = ++r->begun[sends][peer] };
     if (is_shared) eddy__shared_memory_begin(r->shared, m);
     else if (!begin_mpi(r, m, error)) {
         free_message(r, m);
@@ -161,6 +176,59 @@ static eddy_message *mpi_receive_parts(void *context, int from, size_t bytes, ed
     return m;
 }
 
+/* Frees what was being sent, if MPI is done with it. */
+static void free_sent(mpi_rank *r)
+{
+    for (eddy_message **at = &r->cancelled; *at;) {
+        eddy_message *m = *at;
+        int           done = 0;
+        MPI_Test(&m->request, &done, MPI_STATUS_IGNORE);
+        if (done) {
+            *at = m->next;
+            free(m);
+        } else at = &m->next;
+    }
+}
+
+/* Sends a notice on to the rank for which this one waits. Without memory, the ranks wait on. */
+static void send_on(mpi_rank *r, const notice *from)
+{
+    const eddy_message *w = r->waits;
+    eddy_message       *m = malloc(sizeof *m + sizeof(notice));
+    notice              n = *from;
+    const size_t        length = strlen(n.text);
+    free_sent(r);
+    if (!m) return;
+    n.sends = w->sends;
+    n.number = w->number;
+    n.hops++;
+    snprintf(n.text + length, sizeof n.text - length, "%s rank %d waits in %s for rank %d",
+             length > 0 ? "," : "", r->rank, r->what, w->peer);
+    *m = (eddy_message){ .next = r->cancelled };
+    memcpy(m->sent, &n, sizeof n);
+    r->cancelled = m;
+    MPI_Isend(m->sent, sizeof n, MPI_BYTE, w->peer, NOTICE, r->comm, &m->request);
+}
+
+/* A rank waits for a message with this one. */
+static void take_wait(mpi_rank *r, const notice *n, int from)
+{
+    if (!r->waits || r->begun[!n->sends][from] >= n->number) return;
+    if (n->asks != r->rank && n->hops <= r->size) send_on(r, n);
+    else if (n->asks == r->rank && n->wait == r->wait)
+        fail(&r->error, EDDY_INVALID_ARGUMENT, "the ranks do not agree:%s", n->text);
+}
+
+static void mpi_explain_wait(void *context, eddy_message *m, const char *what)
+{
+    mpi_rank *r = context;
+    pthread_mutex_lock(&r->lock);
+    r->waits = m;
+    snprintf(r->what, sizeof r->what, "%s", what);
+    send_on(r, &(notice){ .status = WAITS, .asks = r->rank, .wait = ++r->wait });
+    pthread_mutex_unlock(&r->lock);
+}
+
 /* Reads the notices that have arrived. */
 static void read_notices(mpi_rank *r)
 {
@@ -173,6 +241,7 @@ static void read_notices(mpi_rank *r)
             return;
         n.text[sizeof n.text - 1] = '\0';
         if (n.status == EDDY_OK) r->left[at.MPI_SOURCE] = true;
+        else if (n.status == WAITS) take_wait(r, &n, at.MPI_SOURCE);
         else fail(&r->error, (eddy_status)n.status, "%s", n.text);
     }
 }
@@ -244,6 +313,7 @@ static void mpi_cancel(void *context, eddy_message *m)
 {
     mpi_rank *r = context;
     if (m->is_shared) eddy__shared_memory_cancel(r->shared, m);
+    if (r->waits == m) r->waits = NULL;
     pthread_mutex_lock(&r->lock);
     const bool under_way = m->request != MPI_REQUEST_NULL;
     if (under_way && m->sends) {
@@ -285,6 +355,7 @@ static void release(mpi_rank *r)
     for (eddy_message *m; (m = r->kept) != NULL; free(m)) r->kept = m->next;
     free(r->left);
     free(r->telling);
+    free(r->begun[0]);
     free(r);
 }
 
@@ -342,6 +413,7 @@ static void mpi_close(void *context)
 static const eddy_transport transport = {
     .name = "mpi", .send = mpi_send, .receive = mpi_receive, .wait = mpi_wait, .cancel = mpi_cancel,
     .fail = mpi_fail, .close = mpi_close, .receive_parts = mpi_receive_parts,
+    .explain_wait = mpi_explain_wait,
 };
 
 /* -------------------------------------------------------------------- join -- */
@@ -376,8 +448,10 @@ static mpi_rank *rank_new(const mpi_rank *started)
     pthread_mutex_init(&r->lock, NULL);
     r->left = calloc((size_t)r->size, sizeof *r->left);
     r->telling = malloc(2 * (size_t)r->size * sizeof(MPI_Request));
+    r->begun[0] = calloc(2 * (size_t)r->size, sizeof *r->begun[0]);
     for (int i = 0; r->telling && i < 2 * r->size; i++) r->telling[i] = MPI_REQUEST_NULL;
-    if (r->left && r->telling) return r;
+    if (r->begun[0]) r->begun[1] = r->begun[0] + r->size;
+    if (r->left && r->telling && r->begun[0]) return r;
     release(r);
     return NULL;
 }

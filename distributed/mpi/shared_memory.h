@@ -16,6 +16,7 @@ struct eddy_message {
     bool          is_shared, ended;  /* through shared memory, */
     char         *data;              /* from or to here, */
     size_t        bytes, moved;      /* of which so many have been copied */
+    int64_t       number;            /* among those from one rank to the other, from 1 on */
     eddy_take_part take;             /* gets what comes, in place of `data`; with */
     void         *taker;
     eddy_message *next;              /* that was cancelled, is kept, or waits for its turn */

@@ -244,6 +244,57 @@ START_TEST(differences_at_each_level)
 }
 END_TEST
 
+/* The first ranks exchange messages with a partner, or run a collective of a group with it, while all
+ * others run one of all ranks. */
+typedef struct circle {
+    int         n, partner[3];
+    bool        grouped;
+    const char *text;                   /* that all ranks say */
+} circle;
+
+static bool wait_in_circle(eddy_communicator *c, void *context)
+{
+    const circle *x = context;
+    const int     me = eddy_communicator_rank(c), partner = me < x->n ? x->partner[me] : -1;
+    const bool    grouped = partner >= 0 && x->grouped;
+    const char   *own = partner >= 0 && !grouped ? "SendReceive" : "AllReduce";
+    char          begin[100];
+    eddy_graph   *g = eddy_graph_new();
+    eddy_tensor   a = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2000));
+    eddy_communicator *group =
+        grouped ? eddy_communicator_group(c, (int[]){ me, partner }, 2, NULL) : NULL;
+    const eddy_tensor y = group          ? eddy_all_reduce(group, a)
+                          : partner >= 0 ? eddy_send_receive(c, a, .to = partner, .from = partner)
+                                         : eddy_all_reduce(c, a);
+    eddy_session *s = eddy_session_new(g, .threads = 1);
+    const bool    failed = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL) == EDDY_INVALID_ARGUMENT;
+    const char   *said = eddy_session_message(s);
+    snprintf(begin, sizeof begin, "%s(float32[2000]): the ranks do not agree: rank ", own);
+    const bool ok = failed && strstr(said, begin) == said && strstr(said, x->text);
+    expect(c, ok, "unexpected: %s", said);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    eddy_communicator_free(group);
+    return ok;
+}
+
+/* Above 32 ranks, a partner need not exchange messages with the ranks that notice the difference. */
+START_TEST(ranks_that_wait_in_a_circle)
+{
+    circle circles[] = {
+        { .n = 1, .partner = { 39 },
+          .text = "rank 0 waits in SendReceive(float32[2000]) 'SendReceive' for rank 39" },
+        { .n = 1, .partner = { 39 }, .grouped = true,
+          .text = "rank 0 waits in AllReduce(float32[2000], sum) 'AllReduce' for rank 39" },
+        { .n = 3, .partner = { 1, 2, 0 },
+          .text = "rank 2 waits in SendReceive(float32[2000]) 'SendReceive' for rank 0" },
+    };
+    ck_assert_str_eq(radices(40), "8 5");
+    for (size_t i = 0; i < sizeof circles / sizeof *circles; i++)
+        ck_assert_int_eq(eddy_run_threads(40, wait_in_circle, &circles[i], NULL), true);
+}
+END_TEST
+
 Suite *levels_suite(void)
 {
     Suite *s = suite_create("levels");
@@ -256,6 +307,7 @@ Suite *levels_suite(void)
     tcase_add_checked_fixture(many, use_usual_levels, use_usual_levels);
     tcase_add_test(few, radices_multiply_to_the_number_of_ranks);
     tcase_add_test(few, differences_at_each_level);
+    tcase_add_test(few, ranks_that_wait_in_a_circle);
     tcase_add_test(few, groups);
     tcase_add_loop_test(few, same_bits, 0, 9);
     tcase_add_loop_test(many, same_bits_of_parts, 0, 2);

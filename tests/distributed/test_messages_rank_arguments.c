@@ -357,7 +357,7 @@ START_TEST(arguments)
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
     const eddy_transport still = { "still",   no_send, no_receive, no_wait,
-                                   no_cancel, no_fail, count_close, NULL };
+                                   no_cancel, no_fail, count_close, NULL, NULL };
     int                  closed = 0;
     ck_assert_ptr_null(eddy_communicator_new(&still, &closed, 2, 2, &e));
     says(&e);
@@ -365,7 +365,7 @@ START_TEST(arguments)
     eddy_communicator_free(eddy_communicator_new(&still, &closed, 0, 1, &e));
     ck_assert_int_eq(closed, 2);
     const eddy_transport damages = { "damages", answer, keep_room, no_wait,
-                                     no_cancel, no_fail, count_close, NULL };
+                                     no_cancel, no_fail, count_close, NULL, NULL };
     eddy_communicator   *c = eddy_communicator_new(&damages, &closed, 0, 2, &e);
     e.status = EDDY_OK;
     ck_assert(!eddy_rank_barrier(c, &e));

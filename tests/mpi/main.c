@@ -8,6 +8,7 @@
  *                                          about 7 GB
  *   mpirun -n 4 build/mpi/ranks killed     rank 1 kills itself; the others must end
  *   mpirun -n 4 build/mpi/ranks disagrees  the ranks differ in a shape
+ *   mpirun -n 6 build/mpi/ranks circle     exchanges in two levels; rank 0 waits for rank 5 alone
  *   mpirun -n 4 build/mpi/ranks leaves     rank 1 leaves early
  *   mpirun -n 4 build/mpi/ranks stopped    rank 1 gives up sending, and frees its memory
  *   mpirun -n 4 build/mpi/ranks windowless rank 1 gets no shared memory, and all do without
@@ -57,6 +58,23 @@ static bool reduce_often(eddy_communicator *c, int64_t count, int turns)
     fflush(stdout);
     eddy_array_free(a);
     return e.status == EDDY_OK;
+}
+
+/* Rank 0 waits for a message of the last rank, and all others for a collective of all. */
+static bool wait_in_circle(eddy_communicator *c)
+{
+    const int         me = eddy_communicator_rank(c), last = eddy_communicator_size(c) - 1;
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor x = eddy_zeros(g, EDDY_FLOAT32, EDDY_SHAPE(3));
+    const eddy_tensor y = me == 0 ? eddy_send_receive(c, x, .to = last, .from = last)
+                                  : eddy_all_reduce(c, x);
+    eddy_session     *s = eddy_session_new(g);
+    const bool        ok = eddy_run(s, EDDY_FEED(), EDDY_FETCH(y), NULL) == EDDY_OK;
+    if (!ok) printf("rank %d: %s\n", me, eddy_session_message(s));
+    fflush(stdout);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
 }
 
 /* The last bytes of rank 0 arrive. */
@@ -154,10 +172,9 @@ int main(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : NULL;
     bool        ok;
     eddy_error  e = { 0 };
-    if (what && strcmp(what, "levels") == 0) {
+    if (what && (strcmp(what, "levels") == 0 || strcmp(what, "circle") == 0))
         eddy__level_limits = (struct eddy_level_limits){ .direct = 1, .radix = 2 };
-        what = NULL;
-    }
+    if (what && strcmp(what, "levels") == 0) what = NULL;
     if (what && strcmp(what, "long") == 0) {
         eddy__mpi_most_bytes = 1000;
         what = argc > 2 ? argv[2] : NULL;
@@ -174,6 +191,7 @@ int main(int argc, char **argv)
     if (what && strcmp(what, "killed") == 0) ok = reduce_often(c, 100000, 100);
     else if (what && strcmp(what, "disagrees") == 0) ok = reduce_often(c, 3 + (me == 1), 2);
     else if (what && strcmp(what, "leaves") == 0) ok = me == 1 || reduce_often(c, 3, 2);
+    else if (what && strcmp(what, "circle") == 0) ok = wait_in_circle(c);
     else if (what && strcmp(what, "huge") == 0) ok = broadcast_huge(c);
     else if (what && strcmp(what, "stopped") == 0) ok = stop_sending(c);
     else if (what && (strcmp(what, "windowless") == 0 || strcmp(what, "lockless") == 0))
