@@ -15,6 +15,7 @@ typedef struct reduction {
     int64_t        row_count;
     void         **parts;            /* of the ranks of a level */
     char          *room, *sums, *packed;
+    int64_t       *starts;           /* the first of each rank's rows, if they are packed */
     void          *work;
     /* of two ranks, whose parts may be combined as they come: the elements of this rank, and where
      * the result belongs */
@@ -86,20 +87,25 @@ static bool reduce_short(eddy_call *call, const void *in, int64_t count, eddy_sh
 
 /* ----------------------------------------------------------------- long data -- */
 
-/* The share of a digit, from the beginning of what level l divides. */
-static eddy_share share_at(const reduction *x, int l, int digit)
+/* Of what level l divides, how much is the share of a digit. */
+static int64_t count_at(const reduction *x, int l, int digit)
 {
     const eddy_communicator *c = x->call->c;
     const eddy_level        *at = &c->levels[l];
-    eddy_share               s = { 0, eddy__share_before(c, x->count, l).count };
-    if (!x->rows) return eddy__even_share(s, at->radix, digit);
-    s.count = 0;
-    for (int d = 0; d <= digit; d++) {
-        s.from += s.count;
-        s.count = 0;
-        for (int r = c->me % at->stride + d * at->stride; r < c->n; r += at->stride * at->radix)
-            s.count += x->rows[r] * x->row_count;
-    }
+    int64_t                  count = 0;
+    if (!x->rows)
+        return eddy__even_share(eddy__share_before(c, x->count, l), at->radix, digit).count;
+    for (int r = c->me % at->stride + digit * at->stride; r < c->n; r += at->stride * at->radix)
+        count += x->rows[r] * x->row_count;
+    return count;
+}
+
+/* The share of this rank, from the beginning of what level l divides. */
+static eddy_share own_share(const reduction *x, int l)
+{
+    const eddy_level *at = &x->call->c->levels[l];
+    eddy_share        s = { 0, count_at(x, l, at->digit) };
+    for (int d = 0; d < at->digit; d++) s.from += count_at(x, l, d);
     return s;
 }
 
@@ -109,23 +115,27 @@ static bool prepare(reduction *x)
     eddy_call               *call = x->call;
     const eddy_communicator *c = call->c;
     const size_t             pointers = aligned((size_t)c->radix * sizeof(void *));
-    size_t                   room = 0, sums = 0, packed = 0;
+    size_t                   room = 0, sums = 0, packed = 0, starts = 0;
     for (int l = 0; l < c->n_levels; l++) {
         const eddy_level *at = &c->levels[l];
-        const size_t      count = (size_t)share_at(x, l, at->digit).count;
+        const size_t      count = (size_t)count_at(x, l, at->digit);
         const size_t      parts = (size_t)at->radix * aligned(count * size_at(call, l));
         room = parts > room ? parts : room;
         if (l == 0 && c->n_levels > 1) sums = aligned(count * size_at(call, 1));
     }
-    if (x->rows && c->n_levels > 1) packed = aligned((size_t)x->count * size_at(call, 0));
-    char *at = eddy__collective_scratch(
-        call, pointers + room + sums + packed + eddy__combine_work(dtype_of(call), c->radix));
+    if (x->rows && c->n_levels > 1) {
+        packed = aligned((size_t)x->count * size_at(call, 0));
+        starts = aligned((size_t)c->n * sizeof *x->starts);
+    }
+    char *at = eddy__collective_scratch(call, pointers + room + sums + packed + starts +
+                                                  eddy__combine_work(dtype_of(call), c->radix));
     if (!at) return false;
     x->parts = (void **)(void *)at;
     x->room = at + pointers;
     x->sums = x->room + room;
     x->packed = x->sums + sums;
-    x->work = x->packed + packed;
+    x->starts = (int64_t *)(void *)(x->packed + packed);
+    x->work = x->packed + packed + starts;
     return true;
 }
 
@@ -158,15 +168,16 @@ static bool reduce_level(reduction *x, int l, const char *in, const char *own, c
     eddy_call           *call = x->call;
     const eddy_level    *at = &call->c->levels[l];
     const eddy_combining how = combining_at(call, l);
-    const eddy_share     mine = share_at(x, l, at->digit);
+    const eddy_share     mine = own_share(x, l);
     const size_t         size = size_at(call, l), bytes = (size_t)mine.count * size;
     const bool           as_they_come = combine_as_they_come(x, own, out, bytes);
     for (int d = 0; d < at->radix; d++) x->parts[d] = x->room + (size_t)d * aligned(bytes);
     x->parts[at->digit] = (void *)(uintptr_t)own;
+    eddy_share theirs = mine;
     for (int i = 1; i < at->radix; i++) {
-        const int        from = (at->digit + at->radix - i) % at->radix;
-        const int        to = (at->digit + i) % at->radix;
-        const eddy_share theirs = share_at(x, l, to);
+        const int from = (at->digit + at->radix - i) % at->radix;
+        const int to = (at->digit + i) % at->radix;
+        theirs = (eddy_share){ to > 0 ? theirs.from + theirs.count : 0, count_at(x, l, to) };
         if ((!as_they_come &&
              !eddy__collective_receive(call, eddy__peer(at, from), x->parts[from], bytes)) ||
             !eddy__collective_send(call, eddy__peer(at, to), in + (size_t)theirs.from * size,
@@ -184,7 +195,7 @@ static bool reduce_levels(reduction *x, const char *in, char *out)
     const eddy_communicator *c = x->call->c;
     size_t                   at = 0;             /* in the sums */
     for (int l = 0; l < c->n_levels; l++) {
-        const eddy_share mine = share_at(x, l, c->levels[l].digit);
+        const eddy_share mine = own_share(x, l);
         const size_t     from = (size_t)mine.from * size_at(x->call, l);
         if (l > 0) at += from;
         if (!reduce_level(x, l, in, in + from, l == c->n_levels - 1 ? out : x->sums + at))
@@ -262,8 +273,7 @@ static char *pack(const reduction *x, int l, int first, const char *in, char *to
         return to;
     }
     const size_t bytes = (size_t)x->rows[first] * size;
-    for (int r = 0; r < first; r++) in += (size_t)x->rows[r] * size;
-    if (bytes > 0) memcpy(to, in, bytes);
+    if (bytes > 0) memcpy(to, in + (size_t)x->starts[first] * size, bytes);
     return to + bytes;
 }
 
@@ -278,6 +288,8 @@ bool eddy__reduce_scatter(eddy_call *call, const void *in, void *out, const int6
     if (is_short(call, x.count)) return reduce_short(call, in, x.count, mine, out);
     if (!eddy__collective_meet_all(call) || !prepare(&x)) return false;
     if (c->n_levels > 1) {
+        int64_t next = 0;
+        for (int r = 0; r < c->n; next += rows[r++]) x.starts[r] = next;
         pack(&x, 0, 0, in, x.packed);
         in = x.packed;
     }

@@ -19,6 +19,14 @@ static eddy_share block_before(const eddy_level *at, const int64_t *rows, size_t
     return block_of(rows, row_bytes, r / at->stride * at->stride, at->stride);
 }
 
+/* The same of the next rank of the level, after the block `s` of rank r. */
+static eddy_share block_after(eddy_share s, const eddy_level *at, const int64_t *rows,
+                              size_t row_bytes, int r)
+{
+    const int next = (r / at->stride + 1) * at->stride;
+    return (eddy_share){ s.from + s.count, block_of(rows + next, row_bytes, 0, at->stride).count };
+}
+
 /* True if at each level all ranks send so little that it comes with the headers. */
 static bool all_short(const eddy_communicator *c, const int64_t *rows, size_t row_bytes)
 {
@@ -43,10 +51,11 @@ bool eddy__all_gather(eddy_call *call, const void *in, void *out, const int64_t 
         const eddy_share  mine = block_before(at, rows, row_bytes, c->me);
         const size_t      sent = (size_t)mine.count;
         if (is_short && !eddy__collective_meet(call, at, all + mine.from, sent)) return false;
+        eddy_share s = block_before(at, rows, row_bytes, at->first);
         for (int d = 0; d < at->radix; d++) {
-            const int        r = eddy__peer(at, d);
-            const eddy_share s = block_before(at, rows, row_bytes, r);
-            const size_t     bytes = (size_t)s.count;
+            const int r = eddy__peer(at, d);
+            if (d > 0) s = block_after(s, at, rows, row_bytes, eddy__peer(at, d - 1));
+            const size_t bytes = (size_t)s.count;
             if (d == at->digit) continue;
             if (is_short) {
                 const void *data = eddy__collective_came(call, at, d, bytes);

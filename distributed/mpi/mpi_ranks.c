@@ -13,15 +13,15 @@
 /* Tags: of messages, and of notices that a rank has failed or ended, or waits. */
 enum { MESSAGE = 1, NOTICE = 2 };
 
-/* Of what waits: a rank that waits for long sends a notice to the rank that it waits for, which sends
- * it on if it waits for long, too, and has not begun that message. If the notice comes back, all whom it
- * reached wait in a circle, since none of them could go on before. */
+/* A rank that waits for long sends a notice to the one that it waits for, which sends it on if it
+ * waits for long, too, and has not begun that message. If it comes back, all that it reached wait
+ * in a circle, since none of them could go on before. */
 enum { WAITS = -1 };
 
 typedef struct notice {
     int32_t status;                  /* EDDY_OK: the rank ends; WAITS; or it has failed */
     int32_t asks, hops;              /* the rank that waited first, and how often it was sent on */
-    int32_t sends;                   /* the message that the last rank waits for: that rank sends it */
+    int32_t sends;                   /* whether the last rank sends what it waits for */
     int64_t number;                  /* among those between the two */
     int64_t wait;                    /* of the rank that waited first */
     char    text[1000];

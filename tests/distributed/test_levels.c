@@ -244,8 +244,8 @@ START_TEST(differences_at_each_level)
 }
 END_TEST
 
-/* The first ranks exchange messages with a partner, or run a collective of a group with it, while all
- * others run one of all ranks. */
+/* The first ranks exchange messages with a partner, or run a collective of a group with it, while
+ * all others run one of all ranks. */
 typedef struct circle {
     int         n, partner[3];
     bool        grouped;
@@ -278,7 +278,7 @@ static bool wait_in_circle(eddy_communicator *c, void *context)
     return ok;
 }
 
-/* Above 32 ranks, a partner need not exchange messages with the ranks that notice the difference. */
+/* Above 32 ranks, a partner need not exchange messages with those that notice the difference. */
 START_TEST(ranks_that_wait_in_a_circle)
 {
     circle circles[] = {
