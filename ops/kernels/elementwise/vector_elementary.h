@@ -228,7 +228,8 @@ EDDY_INLINE float eddy__cbrt_f32(float x)
 EDDY_INLINE float eddy__erfc_f32(float x)
 {
     const float u = fabsf(x), v = u > 10.6f ? 10.6f : u;
-    const float tail = eddy__gauss_f32(v, 1.0f) * eddy__erfcx_f32(1.0f, 0.42f * v);
+    const float density = eddy__large_gauss_f32(EDDY_INVERSE_ROOT_PI, v, 1);
+    const float tail = eddy__mills_f32(EDDY_ROOT_HALF, v) * density * 0x1p-64f;
     const float far = x < 0.0f ? 2.0f - tail : tail;
     return u < 0.6f ? 1.0f - eddy__erf_near(x) : far;
 }
@@ -237,7 +238,7 @@ EDDY_INLINE float eddy__erfc_f32(float x)
 EDDY_INLINE float eddy__ndtr_f32(float x)
 {
     const float u = fabsf(x), v = eddy__below_15(u);
-    const float tail = eddy__erfcx_f32(2.0f, 0.593969696196f * v) * eddy__gauss_f32(v, 2.0f);
+    const float tail = eddy__mills_f32(1, v) * eddy__large_density_f32(v) * 0x1p-64f;
     const float far = x < 0.0f ? tail : 1.0f - tail;
     return u < 0.85f ? 0.5f + 0.5f * eddy__erf_near(0.707106781187f * x) : far;
 }

@@ -181,21 +181,22 @@ EDDY_INLINE float eddy__softplus_f32(float x)
 
 /* --------------------------------------------------- error function, gelu -- */
 
-/* e^(u*u) (1 - erf u) / one for u >= 0 and a power of 2, given 0.42 one u: t = 1 / (1 + 0.42 u)
- * times a polynomial in x = t - 19/32. The rounding error of 1 + 0.42 u is corrected in t; 19/32 is
- * about the middle of the range of t, so that terms and their rounding errors are small. Odd and
- * even powers of the upper terms, whose errors matter little, are summed side by side. */
-EDDY_INLINE float eddy__erfcx_f32(float one, float part)
+/* The tail of the normal distribution beyond v, divided by unit times its density at v, given u =
+ * unit v from 0 to 15 unit: the quotient b / (u b + a) of polynomials with positive coefficients,
+ * whose relative error is below 2^-25. Where u is large, rounding errors of b cancel. */
+EDDY_INLINE float eddy__mills_f32(double unit, float u)
 {
-    const float sum = one + part, lost = part - (sum - one), inverse = 1.0f / sum;
-    const float t = inverse - inverse * inverse * lost, x = 0.40625f - part * t, z = x * x;
-    const float odd = (-0.0409927322199f * z + 0.0870745641481f) * z - 0.182644771689f;
-    const float even = (0.0108560278188f * z - 0.0314560103112f) * z - 0.00103548975317f;
-    float q = (odd * x + even) * x + 0.477187330344f;
-    q = q * x + 0.831534656153f;
-    q = q * x + 0.799346526974f;
-    q = q * x + 0.508071664615f;
-    return q * t;
+    const double square = unit * unit, fourth = square * square;
+    float b = u + (float)(9.35363769531 * unit);
+    b = b * u + (float)(40.5376472473 * square);
+    b = b * u + (float)(93.7299423218 * square * unit);
+    b = b * u + (float)(102.325630188 * fourth);
+    float a = (float)(9.47544685914e-5 * unit);
+    a = a * u + (float)(0.99566835165 * square);
+    a = a * u + (float)(9.43806552887 * square * unit);
+    a = a * u + (float)(37.602645874 * fourth);
+    a = a * u + (float)(81.6440429688 * fourth * unit);
+    return b / (u * b + a);
 }
 
 /* erf x up to 0.9. */
@@ -212,26 +213,44 @@ EDDY_INLINE float eddy__erf_near(float x)
     return x + x * p;
 }
 
+#define EDDY_ROOT_HALF       0.70710678118654752
+#define EDDY_INVERSE_ROOT_PI 0.56418958354775629
+
 /* erf x is 1 beyond 4. */
 EDDY_INLINE float eddy__erf_f32(float x)
 {
     const float u = fabsf(x), v = u > 4.0f ? 4.0f : u;
-    const float far = 1.0f - eddy__exp_f32(-v * v) * eddy__erfcx_f32(1.0f, 0.42f * v);
+    const float density = (float)EDDY_INVERSE_ROOT_PI * eddy__exp_f32(-v * v);
+    const float far = 1.0f - density * eddy__mills_f32(EDDY_ROOT_HALF, v);
     return u < 0.9f ? eddy__erf_near(x) : eddy__with_sign(far, x);
 }
 
-/* e^(-v*v / over) for an `over` of 1 or 2, where v >= 0 and v*v / over is at most 113. The square of
- * the first 12 bits of v is exact, and the remainder of the square is so small that it can be added
- * to the rest of the reduction. 2^64 times the result is a normal number. */
-EDDY_INLINE float eddy__gauss_f32(float v, float over)
+/* 2^64 times factor e^(-v*v / over), a normal number, for an `over` of 1 or 2, where v >= 0 and
+ * v*v / over is at most 113. The square of the first 12 bits of v is exact, and the remainder of
+ * the square is so small that it can be added to the rest of the reduction. The last lines are
+ * eddy__exp_rest of r s, and the factor. */
+EDDY_INLINE float eddy__large_gauss_f32(double factor, float v, double over)
 {
     const float high = eddy__f32_of_bits(eddy__bits_of_f32(v) & 0xfffff000u);
     const float square = high * high, less = (v - high) * (v + high);
-    const float shifted = (square + less) * (-1.44269504089f / over) + EDDY_ROUND_F32;
-    const float n = shifted - EDDY_ROUND_F32;
-    const float r = square + n * (over * EDDY_LN2_HIGH) + n * (over * EDDY_LN2_LOW) + less;
+    const float shifted = (square + less) * (float)(-1.44269504089 / over) + EDDY_ROUND_F32;
+    const float n = shifted - EDDY_ROUND_F32, ln2_high = (float)over * EDDY_LN2_HIGH;
+    const float r = square + n * ln2_high + n * ((float)over * EDDY_LN2_LOW) + less;
     const float scale = eddy__f32_of_bits((eddy__bits_of_f32(shifted) << 23) + ((127u + 64) << 23));
-    return (eddy__exp_rest(r * (-1.0f / over)) + 1.0f) * scale * 0x1p-64f;
+    const double s = -1.0 / over;
+    float p = (float)(0.00138712794312 * factor * s * s * s * s * s * s);
+    p = p * r + (float)(0.00836857330128 * factor * s * s * s * s * s);
+    p = p * r + (float)(0.0416674247308 * factor * s * s * s * s);
+    p = p * r + (float)(0.166665239767 * factor * s * s * s);
+    p = p * r + (float)(0.499999972127 * factor * s * s);
+    p = p * r + (float)(factor * s);
+    return (p * r + (float)factor) * scale;
+}
+
+/* The density of the normal distribution at v from 0 to 15, times 2^64. */
+EDDY_INLINE float eddy__large_density_f32(float v)
+{
+    return eddy__large_gauss_f32(0.39894228040143268, v, 2);
 }
 
 EDDY_INLINE float eddy__below_15(float u) { return u > 15.0f ? 15.0f : u; }
@@ -240,7 +259,7 @@ EDDY_INLINE float eddy__below_15(float u) { return u > 15.0f ? 15.0f : u; }
 EDDY_INLINE float eddy__gelu_f32(float x)
 {
     const float v = eddy__below_15(fabsf(x));
-    const float part = eddy__erfcx_f32(2.0f, 0.593969696196f * v) * v * eddy__gauss_f32(v, 2.0f);
+    const float part = v * eddy__mills_f32(1, v) * eddy__large_density_f32(v) * 0x1p-64f;
     return (x < 0.0f ? x * 0.0f : x) - part;
 }
 
@@ -248,8 +267,7 @@ EDDY_INLINE float eddy__gelu_f32(float x)
 EDDY_INLINE float eddy__gelu_slope_f32(float x)
 {
     const float v = eddy__below_15(fabsf(x));
-    const float tail = eddy__erfcx_f32(2.0f, 0.593969696196f * v) - 0.398942280401f * v;
-    const float part = tail * eddy__gauss_f32(v, 2.0f);
+    const float part = (eddy__mills_f32(1, v) - v) * eddy__large_density_f32(v) * 0x1p-64f;
     return x < 0.0f ? part : 1.0f - part;
 }
 
