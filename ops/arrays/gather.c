@@ -134,6 +134,7 @@ typedef struct gathering {
     layout             l;
     const eddy_buffer *indices;
     size_t             bytes;          /* of a row */
+    bool               zeros;          /* for negative indices, of which there are none otherwise */
     const char        *x;
     char              *y;
     eddy_row_fn        add;            /* of the adjoint */
@@ -180,7 +181,7 @@ static eddy_status gather_kernel(eddy_kernel *k)
     const gather_attrs *a = k->attrs;
     const layout l = layout_of(k->in[0]->type.shape, a, k->in[1]);
     const size_t bytes = (size_t)l.inner * eddy_dtype_size(k->out[0]->type.dtype);
-    gathering g = { l, k->in[1], bytes, k->in[0]->data, k->out[0]->data, NULL,
+    gathering g = { l, k->in[1], bytes, a->skip_negative, k->in[0]->data, k->out[0]->data, NULL,
                     k->stop };
     eddy_status s = eddy__check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;
@@ -327,7 +328,7 @@ static eddy_status gather_grad_kernel(eddy_kernel *k)
     const gather_attrs *a = k->attrs;
     const layout l = layout_of(k->out[0]->type.shape, a, k->in[1]);
     const size_t size = eddy_dtype_size(k->out[0]->type.dtype);
-    gathering g = { l, k->in[1], (size_t)l.inner * size, k->in[0]->data, k->out[0]->data,
+    gathering g = { l, k->in[1], (size_t)l.inner * size, false, k->in[0]->data, k->out[0]->data,
                     eddy__row_add(k->out[0]->type.dtype), k->stop };
     eddy_status s = eddy__check_indices(k, k->in[1], l.rows, a->skip_negative);
     if (s != EDDY_OK || k->out[0]->count == 0) return s;

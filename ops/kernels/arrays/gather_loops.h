@@ -10,13 +10,14 @@ EDDY_INLINE void NAME(gather_rows)(const gathering *g, int64_t from, int64_t to,
     const bits64 *x8 = (const void *)g->x;
     bits32       *y4 = (void *)g->y;
     bits64       *y8 = (void *)g->y;
+    const bool    zeros = g->zeros;
     for (int64_t row = from, end; row < to; row = end) {
         const int64_t o = row / l.count, i = row % l.count;
         const T      *at = indices + o / l.outer * l.count + i;
         end = row - i + l.count < to ? row - i + l.count : to;
         for (; row < end && bytes == 4; row++, at++)
-            y4[row] = *at < 0 ? 0 : x4[o * l.rows + *at];
-        for (; row < end; row++, at++) y8[row] = *at < 0 ? 0 : x8[o * l.rows + *at];
+            y4[row] = zeros && *at < 0 ? 0 : x4[o * l.rows + *at];
+        for (; row < end; row++, at++) y8[row] = zeros && *at < 0 ? 0 : x8[o * l.rows + *at];
     }
 }
 
