@@ -75,7 +75,7 @@ eddy_tensor eddy_celu_with(const eddy_celu_args *given)
  *  NaN stays NaN.
  *  Gradient: dx = dy where 0 < y < 6, else 0.  TensorFlow: Relu6. */
 UNARY(relu6, "Relu6", "Relu6", NUMBERS, x < 0 ? 0 : x > 6 ? 6 : x,
-      Where(LogicalAnd(Greater(y, 0), Less(y, 6)), dy, 0))
+      Where(Greater(Mul(y, Sub(6, y)), 0), dy, 0))
 
 /** y = min(max(x, 0), most).
  *
