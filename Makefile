@@ -44,8 +44,7 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               $(patsubst %,session/compile/%.c,check_access check_fused check_plan fused_checks hoist corrected_rounding ir \
               liveness packed_operands plan program run_single_op specialize_shapes variable_order) \
               session/state/draw_counts.c session/state/watches.c
-COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/math/incomplete_gamma.c \
-            ops/kernels/matmul/half_product.c
+COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/kernels/matmul/half_product.c
 COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \
             $(patsubst %,tests/formats/test_%.c,reader_memory training_report) \
             $(patsubst %,tests/ops/%.c,test_bfloat16_pairs test_row_bits math/test_vector_math signal/test_fft nets/test_conv \

@@ -1,5 +1,6 @@
 /* incomplete_gamma.c -- incomplete gamma and beta functions, elementwise; computed in double
- * precision, element by element. */
+ * precision. The sums of incomplete gamma functions, whose numbers of terms vary, are computed
+ * element by element, and their common factor in vectors. */
 #include "ops/math/times_log.h"
 #include "graph/call_options.h"
 #include "ops/math/elementwise_rows.h"
@@ -9,6 +10,36 @@
 #include <inttypes.h>
 
 /* ------------------------------------------------------- incomplete gamma -- */
+
+EDDY_INLINE void factors_all(int64_t n, double *restrict f, const double *restrict a,
+                             const double *restrict x)
+{
+    for (int64_t i = 0; i < n; i++) f[i] = eddy__igamma_usual_factor(a[i], x[i]);
+}
+EDDY_CLONES_OF(factors, (int64_t n, double *restrict f, const double *restrict a,
+                         const double *restrict x), (n, f, a, x))
+
+#define IGAMMA_OF(fn, T, upper)                                                 \
+    static eddy_status fn(int64_t n, void *y, const void *const *in, const void *attrs) \
+    {                                                                           \
+        enum { MOST = 64 };                                                     \
+        T       *o = y;                                                         \
+        const T *of = in[0], *to = in[1];                                       \
+        double   a[MOST], x[MOST], f[MOST];                                     \
+        (void)attrs;                                                            \
+        for (int64_t at = 0; at < n; at += MOST) {                              \
+            const int64_t m = n - at < MOST ? n - at : MOST;                    \
+            for (int64_t i = 0; i < m; i++) a[i] = of[at + i], x[i] = to[at + i]; \
+            EDDY_BEST_OF(factors)(m, f, a, x);                                  \
+            for (int64_t i = 0; i < m; i++)                                     \
+                o[at + i] = (T)eddy__igamma_to(a[i], x[i], upper, sizeof(T), f[i]); \
+        }                                                                       \
+        return EDDY_OK;                                                         \
+    }
+#define IGAMMA(suffix, name, upper) \
+    IGAMMA_OF(name##_##suffix, EDDY_COLUMN(ELEMENT, suffix), upper)
+FOR_FLOATS(IGAMMA, igamma, false)
+FOR_FLOATS(IGAMMA, igammac, true)
 
 /* The derivative of P(a, x) with respect to x; in float64, because its logarithm is a small
  * difference of large numbers. At x = 0, where that has no derivatives, x^(a-1) is a factor. */
@@ -27,8 +58,8 @@ static eddy_tensor gamma_density(eddy_tensor of, eddy_tensor at)
  *  NaN unless a > 0 and x >= 0.
  *  Gradient: da = dy igamma_grad_a(a, x), dx = dy x^(a-1) e^-x / gamma(a).
  *  TensorFlow: Igamma. */
-BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_to(a, b, false, sizeof(T)),
-       Mul(dy, eddy_igamma_grad_a(a, b)), Mul(dy, gamma_density(a, b)))
+BINARY_OF(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, NULL,
+          Mul(dy, eddy_igamma_grad_a(a, b)), Mul(dy, gamma_density(a, b)))
 
 /** y = Q(a, x) = 1 - P(a, x), the same integral from x to infinity.
  *
@@ -36,8 +67,8 @@ BINARY(igamma, "Igamma", "Igamma", SCALAR_FLOATS, 0, eddy__igamma_to(a, b, false
  *
  *  Accurate to rounding even where it is small.  NaN unless a > 0 and x >= 0.
  *  Gradient: that of igamma with the opposite sign.  TensorFlow: Igammac. */
-BINARY(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, eddy__igamma_to(a, b, true, sizeof(T)),
-       Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
+BINARY_OF(igammac, "Igammac", "Igammac", SCALAR_FLOATS, 0, NULL,
+          Neg(Mul(dy, eddy_igamma_grad_a(a, b))), Neg(Mul(dy, gamma_density(a, b))))
 
 #ifdef EDDY_HEADER
 typedef struct eddy_igamma_grad_a_args {

@@ -15,7 +15,13 @@
 
 enum { EDDY_IGAMMA_STEPS = 20000 };
 
-/* x^a e^-x / gamma(a + 1). */
+/* x^a e^-x / gamma(a + 1) for a between 1/2 and 10, without branches. */
+EDDY_INLINE double eddy__igamma_usual_factor(double a, double x)
+{
+    return eddy__exp_f64(a * eddy__log_f64(x) - x - eddy__lgamma_right_f64(1 + a));
+}
+
+/* The same for all a. */
 static inline double eddy__igamma_factor(double a, double x)
 {
     if (a < 10) return eddy__exp_f64(a * eddy__log_f64(x) - x - eddy__lgamma1p(a));
@@ -25,18 +31,18 @@ static inline double eddy__igamma_factor(double a, double x)
     return eddy__exp_f64(power - eddy__stirling_rest(a)) / sqrt(2 * EDDY_PI * a);
 }
 
-static inline double eddy__igamma_series(double a, double x, double least)
+static inline double eddy__igamma_series(double a, double x, double least, double factor)
 {
     double term = 1, sum = 1;
     for (int n = 1; n < EDDY_IGAMMA_STEPS && term > least * sum; n++) {
         term *= x / (a + n);
         sum += term;
     }
-    return eddy__igamma_factor(a, x) * sum;
+    return factor * sum;
 }
 
 /* By Lentz's method, which evaluates a continued fraction from its beginning. */
-static inline double eddy__igammac_fraction(double a, double x, double least)
+static inline double eddy__igammac_fraction(double a, double x, double least, double factor)
 {
     double b = x + 1 - a, c = 1e300, d = 1 / b, y = d;
     for (int n = 1; n < EDDY_IGAMMA_STEPS; n++) {
@@ -47,7 +53,7 @@ static inline double eddy__igammac_fraction(double a, double x, double least)
         y *= c * d;
         if (fabs(c * d - 1) < 4 * least) break;
     }
-    return eddy__igamma_factor(a, x) * a * y;
+    return factor * a * y;
 }
 
 /* Q for small x and a: 1 - x^a / gamma(1 + a), and a series, without cancellation. */
@@ -130,9 +136,9 @@ static inline double eddy__temme(double a, double x)
 
 /* ------------------------------------------------------------ P and Q -- */
 
-/* P, or Q if `upper`, for a result of `size` bytes. Of one in float32, smaller terms are left out; 1
- * less a sum may lose some of the bits. */
-static inline double eddy__igamma_to(double a, double x, bool upper, size_t size)
+/* P, or Q if `upper`, for a result of `size` bytes, given eddy__igamma_usual_factor. Of one in
+ * float32, smaller terms are left out; 1 less a sum may lose some of the bits. */
+static inline double eddy__igamma_to(double a, double x, bool upper, size_t size, double usual)
 {
     const double least = size == sizeof(float) ? 0x1p-32 : DBL_EPSILON / 4;
     if (!(a > 0) || !(x >= 0) || (a == INFINITY && x == INFINITY)) return NAN;
@@ -145,13 +151,15 @@ static inline double eddy__igamma_to(double a, double x, bool upper, size_t size
     if (upper && x <= 1.1 && (x <= 0.5 ? a < -0.4 / eddy__log_f64(x) : a < 1.1 * x))
         return eddy__igammac_small(a, x);
     const bool   below = x < a + 1;
-    const double y = below ? eddy__igamma_series(a, x, least) : eddy__igammac_fraction(a, x, least);
+    const double factor = a > 0.5 && a < 10 ? usual : eddy__igamma_factor(a, x);
+    const double y = below ? eddy__igamma_series(a, x, least, factor)
+                           : eddy__igammac_fraction(a, x, least, factor);
     return below == upper ? 1 - y : y;
 }
 
 static inline double eddy__igamma_of(double a, double x, bool upper)
 {
-    return eddy__igamma_to(a, x, upper, sizeof(double));
+    return eddy__igamma_to(a, x, upper, sizeof(double), eddy__igamma_usual_factor(a, x));
 }
 
 /* -------------------------------------------- derivatives by a, up to 3 -- */
