@@ -71,7 +71,7 @@ static const sweep_row rows[] = {
     OF_3("SquaredDifference", "mean_squared_error", squared, S(3, 1), 0.5, 2, 0),
     OF_2("Huber", "huber_loss", huber, -1, 0, 1, 2),
     OF_2("Huber", "smooth_l1_loss", smooth_l1, -1, 0, 1, 2),
-    OF_2("Softplus", "log_cosh_loss", log_cosh, -2, 2, -2, 2),
+    OF_2("Log1p", "log_cosh_loss", log_cosh, -2, 2, -2, 2),
     OF_2("Maximum", "quantile_loss", quantile, -2, -0.25, 0.25, 2),
     OF_2("Log", "poisson_loss", poisson, 0.5, 3, 0.5, 3),
     OF_2("Exp", "log_poisson_loss", log_poisson, 1.5, 3, -1, 1),

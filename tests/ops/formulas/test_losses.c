@@ -270,6 +270,22 @@ START_TEST(extreme_logits)
 }
 END_TEST
 
+/* |e| - ln 2, from where e^-|2 e| is below rounding; squares of sinh must not overflow before. */
+START_TEST(log_cosh_of_large_errors)
+{
+    static const struct { eddy_dtype type; double most; } types[] = {
+        { EDDY_FLOAT16, 0.01 }, { EDDY_BFLOAT16, 0.2 }, { EDDY_FLOAT32, 4e-6 }, { F64, 1e-14 },
+    };
+    for (int i = 0; i < 4; i++) {
+        const eddy_tensor e = Cast(vec(F64, V(-7.5, 8, 11, 12, 19, 20, 40)), types[i].type);
+        const eddy_tensor y = eddy_log_cosh_loss(ZerosLike(e), e, .reduction = EDDY_LOSS_NONE);
+        const eddy_tensor size = Abs(Cast(e, F64)), rest = Softplus(Mul(-2, size));
+        const eddy_tensor wrong = Sub(Cast(y, F64), Sub(Add(size, rest), 0.69314718055994531));
+        IS(Cast(Less(Abs(wrong), types[i].most), F64), 1, 1, 1, 1, 1, 1, 1);
+    }
+}
+END_TEST
+
 START_TEST(corners)
 {
     const eddy_tensor t = vec(F64, V(0, 1)), x = vec(F64, V(0, 1));
@@ -323,6 +339,7 @@ Suite *losses_suite(void)
     tcase_add_test(t, ignored_labels);
     tcase_add_test(t, triplets);
     tcase_add_test(t, extreme_logits);
+    tcase_add_test(t, log_cosh_of_large_errors);
     tcase_add_test(t, corners);
     tcase_add_test(t, collections);
     suite_add_tcase(s, t);
