@@ -30,26 +30,37 @@ EDDY_INLINE void NAME(one)(const depthwise_work *w, const T *from, const T *filt
     *(V *)to = a;
 }
 
+/* Adds to the sums of four neighboring positions the products of a row of three taps, in their order:
+ * each of the six inputs is loaded once. */
+EDDY_INLINE void NAME(three_by_four)(V *sum, const T *x, const T *f, int64_t x_step, int64_t f_step)
+{
+    const V t0 = *(const V *)f, t1 = *(const V *)(f + f_step), t2 = *(const V *)(f + 2 * f_step);
+    for (int k = 0; k < 6; k++, x += x_step) {
+        const V at = *(const V *)x;
+        if (k < 4) sum[k] += at * t0;
+        if (k > 0 && k < 5) sum[k - 1] += at * t1;
+        if (k > 1) sum[k - 2] += at * t2;
+    }
+}
+
 /* The sums of four positions, whose inputs are `step` and whose results are `space` elements
  * apart. */
 EDDY_INLINE void NAME(four)(const depthwise_work *w, const T *from, const T *filter, T *to,
                             int64_t rows, int64_t cols, int64_t step, int64_t space)
 {
-    V a = { 0 }, b = { 0 }, c = { 0 }, d = { 0 };
-    for (int64_t i = 0; i < rows; i++, from += w->from_row, filter += w->filter_row) {
+    const V none = { 0 };
+    V sum[4] = { none, none, none, none };
+    if (cols == 3 && step == w->from_col)
+        for (; rows > 0; rows--, from += w->from_row, filter += w->filter_row)
+            NAME(three_by_four)(sum, from, filter, step, w->filter_col);
+    for (; rows > 0; rows--, from += w->from_row, filter += w->filter_row) {
         const T *x = from, *f = filter;
         for (int64_t j = 0; j < cols; j++, x += w->from_col, f += w->filter_col) {
             const V tap = *(const V *)f;
-            a += *(const V *)x * tap;
-            b += *(const V *)(x + step) * tap;
-            c += *(const V *)(x + 2 * step) * tap;
-            d += *(const V *)(x + 3 * step) * tap;
+            for (int k = 0; k < 4; k++) sum[k] += *(const V *)(x + k * step) * tap;
         }
     }
-    *(V *)to = a;
-    *(V *)(to + space) = b;
-    *(V *)(to + 2 * space) = c;
-    *(V *)(to + 3 * space) = d;
+    for (int k = 0; k < 4; k++) *(V *)(to + k * space) = sum[k];
 }
 
 /* Positions p, p + space, ... of a row: four if they have the same taps, otherwise one; returns
