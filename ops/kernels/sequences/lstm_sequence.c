@@ -72,16 +72,18 @@ static float *in_panel(const recurrence *r, float *panel, int64_t rows, int64_t 
 static void pack(void *r_, int64_t from, int64_t to, int worker)
 {
     const recurrence *r = r_;
+    const float      *u = r->s->u;
     const int64_t     h = r->s->h;
     (void)worker;
     for (int64_t i = from; i < to; i++) {
-        float *at = r->panels + i * h * ALL;        /* part by part, and row by row */
+        const int64_t wide = eddy__min(EDDY_LINE, h - i * EDDY_LINE);
+        float        *at = r->panels + i * h * ALL;     /* part by part, and row by row */
         for (int64_t first = 0; first < ALL; first += r->part)
             for (int64_t p = 0; p < h; p++)
-                for (int64_t j = first; j < first + r->part; j++) {
-                    const int64_t column = i * EDDY_LINE + j % EDDY_LINE;
-                    *at++ = column >= h ? 0
-                        : ((const float *)r->s->u)[p * 4 * h + j / EDDY_LINE * h + column];
+                for (int64_t j = first; j < first + r->part; j += EDDY_LINE, at += EDDY_LINE) {
+                    const float *x = u + p * 4 * h + j / EDDY_LINE * h + i * EDDY_LINE;
+                    if (wide == EDDY_LINE) memcpy(at, x, EDDY_LINE * sizeof *at);
+                    else for (int64_t c = 0; c < EDDY_LINE; c++) at[c] = c < wide ? x[c] : 0;
                 }
     }
 }
