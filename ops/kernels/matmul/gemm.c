@@ -13,7 +13,7 @@
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. LINE is in
  * bytes, PAGE in elements. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
-       PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256 };
+       PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256, TURN_WIDTH = 512, UNIT = 64 };
 
 /* --------------------------------------------------------------------- plan -- */
 
@@ -89,11 +89,28 @@ static void plan_pairs(eddy_gemm *g)
     g->pack_v = true;
 }
 
+/* Tiles are fastest if the rows of a packed strip are neighbors. To turn strips for this pays if
+ * there are few and each is read often. The distances are not multiples of a page. */
+static void plan_strips(eddy_gemm *g)
+{
+    const int64_t rows = g->depth + LINE / (int64_t)sizeof(float);
+    g->s_turned = g->s_apart && !g->dots && g->width >= TURN_WIDTH && g->rows <= SHARED_ROWS &&
+                  eddy__gemm_unrolled(g->tiles, g->strip);
+    if (g->s_turned) g->pack_s = true;
+    if (g->s_apart && !g->s_turned) {
+        g->packed_row = rows, g->packed_step = 1;
+        g->strip_size = g->strip * rows;
+    } else {
+        g->packed_row = 1, g->packed_step = g->tiles->step ? g->tiles->step : g->strip;
+        g->strip_size = g->packed_step * rows;
+    }
+}
+
 bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
 {
     g->packed = NULL;
     g->shared = NULL;
-    g->requests = false;
+    g->requests = g->s_turned = false;
     g->pairs = p->pairs;
     g->tiles = p->pairs ? eddy__gemm_pair_tiles : eddy__gemm_tiles_used();
     g->k = p->pairs ? p->k / 2 : p->k;
@@ -111,25 +128,23 @@ bool eddy__gemm_plan(eddy_gemm *g, const eddy_product *p)
     if (g->pairs) plan_pairs(g);
     g->depth = g->dots ? DOT_DEPTH : g->s_apart ? DEPTH : NEAR_DEPTH;
     g->depth = eddy__pieces(g->k, eddy__pieces(g->k, g->depth));
-    g->width = eddy__pieces(eddy__min(BLOCK / g->depth, g->columns), g->panel) * g->panel;
+    if (!g->dots && g->k > g->depth)
+        g->depth = eddy__pieces(g->depth, EDDY_UNROLLED_STEPS) * EDDY_UNROLLED_STEPS;
+    const int64_t wide = eddy__pieces(BLOCK / g->depth, UNIT) * UNIT;
+    g->width = eddy__pieces(eddy__min(wide, g->columns), g->panel) * g->panel;
+    plan_strips(g);
     return true;
 }
 
 static bool is_row(const eddy_gemm *g) { return g->panel == EDDY_ROW_COLUMNS; }
 
-/* The distance of the rows of a packed strip, which is not a multiple of a page. */
-static int64_t strip_step(const eddy_gemm *g)
-{
-    return g->depth + LINE / (int64_t)sizeof(float);
-}
 static int64_t packed_v(const eddy_gemm *g)
 {
     return g->pack_v && !g->packed && !g->shared ? g->depth * g->width : 0;
 }
-static int64_t strip_size(const eddy_gemm *g) { return g->strip * strip_step(g); }
 static int64_t packed_s(const eddy_gemm *g)
 {
-    return g->pack_s ? eddy__min(STRIPS, eddy__pieces(g->rows, g->strip)) * strip_size(g) : 0;
+    return g->pack_s ? eddy__min(STRIPS, eddy__pieces(g->rows, g->strip)) * g->strip_size : 0;
 }
 
 size_t eddy__gemm_scratch(const eddy_gemm *g)
@@ -178,7 +193,8 @@ static void pack_strip_pairs(const eddy_gemm *g, float *to, const uint16_t *s, i
                              int64_t rows)
 {
     for (int64_t q = 0; q < k; q++, s += 2 * g->s_step)
-        EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->strip), s, s + g->s_step, rows);
+        EDDY_BEST_OF(pair_up)((uint32_t *)(void *)(to + q * g->packed_step), s, s + g->s_step,
+                              rows);
 }
 
 /* Packs k rows of n elements, which are `step` apart, in parts of `size`: those begin `part` apart,
@@ -211,22 +227,24 @@ static void pack_panels(const eddy_gemm *g, float *to, const float *v, int64_t k
 static void pack_strips(const eddy_gemm *g, float *to, const void *s, int64_t r0, int64_t r1,
                         int64_t strips, int64_t q, int64_t k)
 {
-    const int64_t size = (r1 - r0) / strips, more = (r1 - r0) % strips, part = strip_size(g);
+    const int64_t size = (r1 - r0) / strips, more = (r1 - r0) % strips, part = g->strip_size;
     const float  *from = (const float *)s + r0 * g->s_row + q * g->s_step;
     if (!g->s_apart && !g->pairs) {
         const int64_t first = more * (size + 1);
         if (more > 0)
-            pack_parts(to, part, g->strip, from, g->s_step, k, first, size + 1, g->rows - r0);
-        pack_parts(to + more * part, part, g->strip, from + first, g->s_step, k,
+            pack_parts(to, part, g->packed_step, from, g->s_step, k, first, size + 1, g->rows - r0);
+        pack_parts(to + more * part, part, g->packed_step, from + first, g->s_step, k,
                    r1 - r0 - first, size, g->rows - r0 - first);
         return;
     }
     for (int64_t i = 0, r = r0, n; i < strips; i++, r += n, to += part) {
         n = size + (i < more);
-        if (!g->s_apart)
+        if (g->s_turned)
+            eddy__gemm_transpose(to, g->packed_step, from + (r - r0) * g->s_row, g->s_row, n, k);
+        else if (!g->s_apart)
             pack_strip_pairs(g, to, (const uint16_t *)s + r + 2 * q * g->s_step, k, n);
         else for (int64_t j = 0; j < n; j++, from += g->s_row)
-            memcpy(to + j * strip_step(g), from, (size_t)k * sizeof *to);
+            memcpy(to + j * g->packed_row, from, (size_t)k * sizeof *to);
     }
 }
 
@@ -329,10 +347,7 @@ static eddy_gemm_tile_fn tile_fn(const eddy_gemm *g, const eddy_gemm_tile *t, in
     const eddy_gemm_tiles *tiles = g->tiles;
     if (g->dots) return tiles->dots->fn[rows - 1][t->columns - 1];
     if (is_row(g)) return tiles->row;
-    if (g->requests && t->columns == g->panel && t->k % EDDY_REQUEST_STEPS == 0 &&
-        tiles->requesting[rows - 1])
-        return tiles->requesting[rows - 1];
-    return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
+    return eddy__gemm_tile_fn(tiles, t, rows);
 }
 
 /* Multiplies rows [i0, i1) and columns [j0, j1) of y by alpha, unless tiles did, and applies the
@@ -362,8 +377,8 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
     const bool    plain = !g->transposed && (p->beta == 0 || (p->alpha == 1 && beta == 1));
     const int64_t strips = eddy__pieces(r1 - r0, g->strip);
     int           until_look = 0;
-    t.s_row = g->pack_s && g->s_apart ? strip_step(g) : g->s_row;
-    t.s_step = g->pack_s && !g->s_apart ? g->strip : g->s_step;
+    t.s_row = g->pack_s ? g->packed_row : g->s_row;
+    t.s_step = g->pack_s ? g->packed_step : g->s_step;
     if (g->pack_s) pack_strips(g, room, s, r0, r1, strips, q, t.k);
     for (int64_t j = 0; j < columns; j += g->panel, t.v += v_panel) {
         if (until_look-- == 0) {
@@ -373,7 +388,7 @@ static void some_strips(const eddy_gemm *g, const eddy_product *p, int64_t r0, i
         t.columns = (int)eddy__min(g->panel, columns - j);
         for (int64_t i = 0, r = r0, n; i < strips; i++, r += n) {
             n = eddy__pieces(r1 - r, strips - i);
-            t.s = g->pack_s ? room + i * strip_size(g) : s + r * g->s_row + q * g->s_step;
+            t.s = g->pack_s ? room + i * g->strip_size : s + r * g->s_row + q * g->s_step;
             t.y = (float *)p->y + r * y_row + (c + j) * y_column;
             t.ldy = p->ldy;
             t.onto = beta == 1;

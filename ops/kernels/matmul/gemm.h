@@ -14,6 +14,9 @@ typedef struct eddy_gemm {
     bool    pairs;                    /* of bfloat16; k, depth and the steps along it count pairs */
     bool    s_apart;                  /* elements along k are neighbors in s */
     bool    pack_s, pack_v;           /* whether a strip, a panel is packed first */
+    bool    s_turned;                 /* packing a strip makes rows neighbors that are apart in s */
+    int64_t packed_row, packed_step;  /* the distances of rows and steps in a packed strip */
+    int64_t strip_size;               /* its elements */
     const float *packed;              /* all of v, packed before the run; NULL: it is not */
     struct eddy_shared_packing *shared; /* the same, packed by one of several products; NULL: not */
     bool    requests;                 /* tiles request a part of the next panel */

@@ -5,6 +5,18 @@
 
 #include <string.h>
 
+eddy_gemm_tile_fn eddy__gemm_tile_fn(const eddy_gemm_tiles *tiles, const eddy_gemm_tile *t,
+                                     int64_t rows)
+{
+    const bool whole = t->columns == 2 * tiles->lanes && t->v_step == t->columns &&
+                       t->k % EDDY_UNROLLED_STEPS == 0;
+    if (whole && eddy__gemm_unrolled(tiles, rows)) {
+        if (t->next && t->s_step == 1) return tiles->requesting[tiles->rows - rows];
+        if (t->s_row == 1 && t->s_step == tiles->step) return tiles->unrolled[tiles->rows - rows];
+    }
+    return (t->s_row == 1 ? tiles->packed : tiles->apart)[rows - 1][t->columns > tiles->lanes];
+}
+
 #if defined(__x86_64__)
 #include "ops/kernels/matmul/gemm_x86.h"
 
@@ -115,42 +127,58 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void add_in_place(__m256 *sum, __m256 a, __m256 
     __asm__("vfmadd231ps %1, %2, %0" : "+x"(*sum) : "x"(a), "x"(b));
 }
 
-/* Eight steps are one piece of code: with a request in each, or a branch around it, tiles took 12
- * to 25 % longer in the slow phases of a shared machine. */
-EDDY_WITH_AVX2 EDDY_TILE_INLINE void requesting_avx2(const eddy_gemm_tile *t, int rows)
+/* Eight steps are one piece of code. With a request of `next` in each step, or a branch around it,
+ * tiles took 12 to 25 % longer in the slow phases of a shared machine. */
+EDDY_WITH_AVX2 EDDY_TILE_INLINE void steps_avx2(const eddy_gemm_tile *t, int rows, int64_t s_row,
+                                                int64_t s_step, bool request)
 {
     enum { PANEL = 16, LINE = 16 };
-    const int64_t s_row = t->s_row;
-    const float  *s[2] = { t->s, t->s + 3 * s_row }, *v = t->v, *next = t->next;
-    __m256        sum[6][2];
+    const float *s[2] = { t->s, t->s + 3 * s_row }, *v = t->v, *next = t->next;
+    __m256       sum[6][2];
     EDDY_UNROLLED
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < 2; j++)
             sum[r][j] = t->onto ? _mm256_loadu_ps(t->y + r * t->ldy + 8 * j) : _mm256_setzero_ps();
-    for (int64_t p = 0; p < t->k; p += EDDY_REQUEST_STEPS, next += LINE) {
-        __builtin_prefetch(next, 0, 2);
+    for (int64_t p = 0; p < t->k; p += EDDY_UNROLLED_STEPS, next += LINE) {
+        if (request) __builtin_prefetch(next, 0, 2);
         EDDY_UNROLLED
-        for (int q = 0; q < EDDY_REQUEST_STEPS; q++) {
+        for (int q = 0; q < EDDY_UNROLLED_STEPS; q++) {
             const __m256 b0 = _mm256_loadu_ps(v + q * PANEL);
             const __m256 b1 = _mm256_loadu_ps(v + q * PANEL + 8);
             EDDY_UNROLLED
             for (int r = 0; r < rows; r++) {
-                const __m256 a = _mm256_broadcast_ss(s[r / 3] + r % 3 * s_row + q);
+                const __m256 a = _mm256_broadcast_ss(s[r / 3] + r % 3 * s_row + q * s_step);
                 add_in_place(&sum[r][0], a, b0);
                 add_in_place(&sum[r][1], a, b1);
             }
         }
-        v += EDDY_REQUEST_STEPS * PANEL;
-        s[0] += EDDY_REQUEST_STEPS;
-        s[1] += EDDY_REQUEST_STEPS;
+        v += EDDY_UNROLLED_STEPS * PANEL;
+        s[0] += EDDY_UNROLLED_STEPS * s_step;
+        s[1] += EDDY_UNROLLED_STEPS * s_step;
     }
     EDDY_UNROLLED
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < 2; j++) _mm256_storeu_ps(t->y + r * t->ldy + 8 * j, sum[r][j]);
 }
 
-EDDY_WITH_AVX2 static void requesting_5(const eddy_gemm_tile *t) { requesting_avx2(t, 5); }
-EDDY_WITH_AVX2 static void requesting_6(const eddy_gemm_tile *t) { requesting_avx2(t, 6); }
+/* The distance of the steps of a packed strip. */
+enum { STRIP_STEP = 8 };
+EDDY_WITH_AVX2 static void unrolled_5(const eddy_gemm_tile *t)
+{
+    steps_avx2(t, 5, 1, STRIP_STEP, false);
+}
+EDDY_WITH_AVX2 static void unrolled_6(const eddy_gemm_tile *t)
+{
+    steps_avx2(t, 6, 1, STRIP_STEP, false);
+}
+EDDY_WITH_AVX2 static void requesting_5(const eddy_gemm_tile *t)
+{
+    steps_avx2(t, 5, t->s_row, 1, true);
+}
+EDDY_WITH_AVX2 static void requesting_6(const eddy_gemm_tile *t)
+{
+    steps_avx2(t, 6, t->s_row, 1, true);
+}
 
 /* A single row, with the bits that it has if the operand is not packed (matmul_plain.c): products
  * are rounded before they are added. Memory is the limit, so lines are requested long before they
@@ -207,16 +235,17 @@ FOURTEEN(TILES, pairs, EDDY_WITH_BF16)
 
 static const eddy_gemm_tiles avx2_tiles = {
     6, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
-    &eddy__gemm_dots_avx2, avx2_row, { [4] = requesting_5, requesting_6 }
+    &eddy__gemm_dots_avx2, avx2_row, STRIP_STEP,
+    { unrolled_6, unrolled_5 }, { requesting_6, requesting_5 }
 };
 static const eddy_gemm_tiles avx512_tiles = {
     14, 16, { FOURTEEN(PACKED, avx512, ) }, { FOURTEEN(APART, avx512, ) },
-    &eddy__gemm_dots_avx512, avx512_row, { NULL }
+    &eddy__gemm_dots_avx512, avx512_row, 0, { NULL }, { NULL }
 };
 
 static const eddy_gemm_tiles pair_tiles = {
-    14, 16, { FOURTEEN(PACKED, pairs, ) }, { FOURTEEN(APART, pairs, ) }, NULL, NULL,
-    { NULL }
+    14, 16, { FOURTEEN(PACKED, pairs, ) }, { FOURTEEN(APART, pairs, ) }, NULL, NULL, 0,
+    { NULL }, { NULL }
 };
 const eddy_gemm_tiles *const eddy__gemm_pair_tiles = &pair_tiles;
 

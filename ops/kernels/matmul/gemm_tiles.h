@@ -20,7 +20,7 @@ typedef struct eddy_gemm_tile {
     int64_t      s_row, s_step, v_step, ldy, k;
     int          columns;
     bool         onto;
-    const float *next;                      /* see `requesting` */
+    const float *next;                      /* see `requesting`; NULL: nothing */
 } eddy_gemm_tile;
 typedef void (*eddy_gemm_tile_fn)(const eddy_gemm_tile *t);
 
@@ -36,7 +36,7 @@ extern const eddy_gemm_dots eddy__gemm_dots_avx2, eddy__gemm_dots_avx512;
 /* The columns of the tile of a single row. */
 enum { EDDY_ROW_COLUMNS = 64 };
 
-enum { EDDY_REQUEST_STEPS = 8 };
+enum { EDDY_UNROLLED_STEPS = 8 };
 
 /* The loops for one instruction set. */
 typedef struct eddy_gemm_tiles {
@@ -47,11 +47,23 @@ typedef struct eddy_gemm_tiles {
     /* One row and EDDY_ROW_COLUMNS columns of a packed operand, of which each element is used only
      * once: as many chains of additions as loads need. `onto` is ignored. */
     eddy_gemm_tile_fn row;
-    /* [rows - 1], or NULL: whole tiles of packed columns for s_step 1 and k a multiple of
-     * EDDY_REQUEST_STEPS, which request a line of `next` in so many steps. */
-    eddy_gemm_tile_fn requesting[EDDY_TILE_ROWS];
+    /* The distance of the steps of a packed strip for which `unrolled` is made; 0: any. */
+    int step;
+    /* Or NULL: whole tiles of packed columns for a k that is a multiple of EDDY_UNROLLED_STEPS, of
+     * the most rows and of one less. The latter have s_step 1 and request a line of `next` in so
+     * many steps. */
+    eddy_gemm_tile_fn unrolled[2], requesting[2];
 } eddy_gemm_tiles;
 
+/* Whether there are unrolled tiles of so many rows. */
+static inline bool eddy__gemm_unrolled(const eddy_gemm_tiles *tiles, int64_t rows)
+{
+    return tiles->step && tiles->rows - rows < 2;
+}
+
+/* The tile for so many rows and t->columns. */
+eddy_gemm_tile_fn eddy__gemm_tile_fn(const eddy_gemm_tiles *tiles, const eddy_gemm_tile *t,
+                                     int64_t rows);
 /* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
 /* The same for pairs of bfloat16: in the place of each float of s and v are two elements that are
