@@ -2,6 +2,7 @@
 #include "ops/kernels/matmul/small_matmul.h"
 
 #include "graph/base/cpu.h"
+#include "graph/base/min_max.h"
 #include "ops/kernels/matmul/gemm_tiles.h"
 
 #if defined(__x86_64__)
@@ -13,21 +14,23 @@
 /* ------------------------------------------------------------------- tiles -- */
 
 /* Divides the rows into parts of about equal size, none longer than a tile. */
-static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p, int64_t apart)
+static void panel_of_tiles(const eddy_gemm_tiles *tiles, const eddy_panel *p, int64_t apart,
+                           int64_t strip)
 {
-    const bool packed = p->a_row == 1;
     for (int64_t j = 0; j < p->n; j += 2 * tiles->lanes) {
         const bool two = p->n - j > tiles->lanes;
         const int  columns = two ? 2 * tiles->lanes : tiles->lanes;
         const float *b = p->b + j / (2 * tiles->lanes) * apart;
-        int64_t    parts = (p->m + tiles->rows - 1) / tiles->rows;
-        for (int64_t i = 0, rows; i < p->m; i += rows, parts--) {
-            rows = (p->m - i + parts - 1) / parts;
-            (packed ? tiles->packed : tiles->apart)[rows - 1][two](&(eddy_gemm_tile){
-                .s = p->a + i * p->a_row, .v = b, .y = p->c + i * p->c_row + j,
-                .s_row = p->a_row, .s_step = p->a_column, .v_step = p->b_row, .ldy = p->c_row,
-                .k = p->k, .columns = columns, .onto = p->add,
-            });
+        int64_t    parts = eddy__pieces(p->m, tiles->rows);
+        for (int64_t i = 0, rows, x = 0; i < p->m; i += rows, parts--, x++) {
+            rows = eddy__pieces(p->m - i, parts);
+            const eddy_gemm_tile t = {
+                .s = p->a + (strip ? x * strip : i * p->a_row), .v = b,
+                .y = p->c + i * p->c_row + j, .s_row = strip ? 1 : p->a_row,
+                .s_step = strip ? tiles->step : p->a_column, .v_step = p->b_row,
+                .ldy = p->c_row, .k = p->k, .columns = columns, .onto = p->add,
+            };
+            eddy__gemm_tile_fn(tiles, &t, rows)(&t);
         }
     }
 }
@@ -73,14 +76,17 @@ int64_t eddy__panel_columns(void)
     return tiles ? 2 * tiles->lanes : EDDY_LINE;
 }
 
-void eddy__panel_run_parts(const eddy_panel *p, int64_t apart)
+void eddy__panel_run_parts(const eddy_panel *p, int64_t apart, int64_t strip)
 {
     const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
-    if (tiles) panel_of_tiles(tiles, p, apart);
+    if (tiles) panel_of_tiles(tiles, p, apart, strip);
     else panel_plain(p, apart);
 }
 
-void eddy__panel_run(const eddy_panel *p) { eddy__panel_run_parts(p, eddy__panel_columns()); }
+void eddy__panel_run(const eddy_panel *p)
+{
+    eddy__panel_run_parts(p, eddy__panel_columns(), 0);
+}
 
 /* ------------------------------------------------------------- transposing -- */
 

@@ -14,7 +14,8 @@
 
 #include <string.h>
 
-enum { ALL = 4 * EDDY_LINE, BACK = 2 * EDDY_LINE };
+/* DZ: the distance of the rows of dz of a panel, which is not a power of two. */
+enum { ALL = 4 * EDDY_LINE, BACK = 2 * EDDY_LINE, DZ = 4 * BACK + EDDY_LINE };
 
 /* A sequence in progress; `t` is the step. */
 typedef struct recurrence {
@@ -23,8 +24,8 @@ typedef struct recurrence {
     int64_t      t, wide;            /* rows of dz are `wide` apart, not a power of two */
     int64_t      part;               /* columns of a part of a panel */
     float       *panels, *rooms;     /* of u; of each worker */
-    float       *dz[2], *dc;         /* of a step and of the next one */
-    int64_t      room;
+    float       *rows[2], *dc;       /* operands of the products of even and of odd steps */
+    int64_t      strip, room;        /* of packed rows; 0: they are not packed */
 } recurrence;
 
 uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
@@ -32,9 +33,11 @@ uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool grad
     const int64_t wide = 4 * s->h + EDDY_LINE;
     if (d == EDDY_FLOAT64)
         return (uint64_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
-    int64_t n = gradient ? eddy__pieces(s->h, BACK) * 4 * s->h * BACK + s->batch * (2 * wide + s->h)
+    const int64_t packed = eddy__panel_packed(s->batch, gradient ? 4 * s->h : s->h);
+    int64_t n = gradient ? eddy__pieces(s->h, BACK) * 4 * s->h * BACK + s->batch * s->h
                          : eddy__pieces(s->h, EDDY_LINE) * s->h * ALL;
-    n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK : ALL);
+    n += 2 * (packed ? packed : gradient ? s->batch * wide : 0);
+    n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK + DZ : ALL);
     return (uint64_t)n * sizeof(float);
 }
 
@@ -72,7 +75,7 @@ static float *in_panel(const recurrence *r, float *panel, int64_t rows, int64_t 
 static void pack(void *r_, int64_t from, int64_t to, int worker)
 {
     const recurrence *r = r_;
-    const float      *u = r->s->u;
+    const float      *u = r->s->u, *h0 = r->s->h0;
     const int64_t     h = r->s->h;
     (void)worker;
     for (int64_t i = from; i < to; i++) {
@@ -85,6 +88,9 @@ static void pack(void *r_, int64_t from, int64_t to, int worker)
                     if (wide == EDDY_LINE) memcpy(at, x, EDDY_LINE * sizeof *at);
                     else for (int64_t c = 0; c < EDDY_LINE; c++) at[c] = c < wide ? x[c] : 0;
                 }
+        if (r->strip)
+            eddy__panel_pack(r->rows[1], r->strip, i * EDDY_LINE, h0 + i * EDDY_LINE, h,
+                             r->s->batch, wide);
     }
 }
 
@@ -97,16 +103,22 @@ static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
     float        *z = r->rooms + worker * r->room;
     for (int64_t i = from; i < to; i++) {
         const int64_t at = i * EDDY_LINE;
-        eddy__panel_run_parts(&(eddy_panel){ s->batch, ALL, h, before(s->h0, s->hs, s, t), h, 1,
-                                            r->panels + i * h * ALL, r->part, z, ALL, false },
-                              h * r->part);
+        const int64_t columns = eddy__min(EDDY_LINE, h - at);
+        float        *now = step(s->hs, s, t, h) + at;
+        eddy__panel_run_parts(&(eddy_panel){
+            .m = s->batch, .n = ALL, .k = h, .a_row = h, .a_column = 1,
+            .a = r->strip ? r->rows[(t + 1) & 1] : before(s->h0, s->hs, s, t),
+            .b = r->panels + i * h * ALL, .b_row = r->part, .c = z, .c_row = ALL },
+            h * r->part, r->strip);
         r->gates(0, NULL, NULL, &(eddy_lstm_block){
-            .rows = s->batch, .columns = h - at < EDDY_LINE ? h - at : EDDY_LINE, .row = h,
+            .rows = s->batch, .columns = columns, .row = h,
             .gate = h, .other_row = ALL, .other_gate = EDDY_LINE,
             .z = step(s->xw, s, t, 4 * h) + at, .z_more = z,
             .c_before = before(s->c0, s->cs, s, t) + at, .act = step(s->act, s, t, 4 * h) + at,
-            .c = step(s->cs, s, t, h) + at, .h = step(s->hs, s, t, h) + at,
+            .c = step(s->cs, s, t, h) + at, .h = now,
         });
+        if (r->strip)
+            eddy__panel_pack(r->rows[t & 1], r->strip, at, now, h, s->batch, columns);
     }
 }
 
@@ -114,8 +126,11 @@ static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
     const int64_t panels = eddy__pieces(s->h, EDDY_LINE);
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
-                     .room = s->batch * ALL, .part = eddy__panel_columns() };
-    r.rooms = r.panels + panels * s->h * ALL;
+                     .room = s->batch * ALL, .part = eddy__panel_columns(),
+                     .strip = eddy__panel_strip(s->batch, s->h) };
+    r.rows[0] = r.panels + panels * s->h * ALL;
+    r.rows[1] = r.rows[0] + eddy__panel_packed(s->batch, s->h);
+    r.rooms = r.rows[1] + eddy__panel_packed(s->batch, s->h);
     eddy__parallel_or_stop(k, panels, packed_at_once(s->h, ALL), pack, &r);
     for (r.t = 0; r.t < s->steps; r.t++)
         eddy__parallel_or_stop(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
@@ -147,9 +162,11 @@ static void pack_back(void *r_, int64_t from, int64_t to, int worker)
 static void product_back(const recurrence *r, int64_t i, int64_t t, float *dh)
 {
     const int64_t h = r->s->h;
-    eddy__panel_run_parts(&(eddy_panel){ r->s->batch, BACK, 4 * h, r->dz[t & 1], r->wide, 1,
-                                        r->panels + i * 4 * h * BACK, r->part, dh, BACK, false },
-                          4 * h * r->part);
+    eddy__panel_run_parts(&(eddy_panel){
+        .m = r->s->batch, .n = BACK, .k = 4 * h, .a = r->rows[t & 1], .a_row = r->wide,
+        .a_column = 1, .b = r->panels + i * 4 * h * BACK, .b_row = r->part, .c = dh,
+        .c_row = BACK },
+        4 * h * r->part, r->strip);
 }
 
 /* Computes some panels of a step: the gradient from the next step, then that of the gates. */
@@ -163,17 +180,22 @@ static void backward_panels(void *r_, int64_t from, int64_t to, int worker)
     for (int64_t i = from; i < to; i++) {
         const int64_t at = i * BACK;
         const float  *dcs = step(s->dcs, s, t, h), *dact = step(s->dact, s, t, 4 * h);
+        float        *dz = r->strip ? dh + s->batch * BACK : r->rows[t & 1] + at;
         if (!last) product_back(r, i, t + 1, dh);
         r->gates(0, NULL, NULL, &(eddy_lstm_block){
             .rows = s->batch, .columns = h - at < BACK ? h - at : BACK, .row = h, .gate = h,
-            .other_row = r->wide, .other_gate = h, .other_h = BACK,
+            .other_row = r->strip ? DZ : r->wide, .other_gate = r->strip ? BACK : h,
+            .other_h = BACK,
             .act = step(s->act, s, t, 4 * h) + at, .c = step(s->cs, s, t, h) + at,
             .c_before = before(s->c0, s->cs, s, t) + at, .dh = step(s->dhs, s, t, h) + at,
             .dh_more = last ? NULL : dh, .dc = dcs ? dcs + at : NULL,
             .dc_more = last ? NULL : r->dc + at, .dact = dact ? dact + at : NULL,
-            .dz = step(s->dz, s, t, 4 * h) + at, .dz_more = r->dz[t & 1] + at,
+            .dz = step(s->dz, s, t, 4 * h) + at, .dz_more = dz,
             .dc_before = t == 0 ? (float *)s->dc0 + at : r->dc + at,
         });
+        for (int g = 0; r->strip && g < 4; g++)
+            eddy__panel_pack(r->rows[t & 1], r->strip, g * h + at, dz + g * BACK, DZ, s->batch,
+                             eddy__min(BACK, h - at));
     }
 }
 
@@ -194,11 +216,13 @@ static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
     const int64_t panels = eddy__pieces(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
     recurrence r = { .s = s, .gates = eddy__lstm_backward(EDDY_FLOAT32), .panels = k->scratch,
-                     .wide = 4 * s->h + EDDY_LINE, .room = s->batch * BACK,
-                     .part = eddy__panel_columns() };
-    r.dz[0] = r.panels + panels * 4 * s->h * BACK;
-    r.dz[1] = r.dz[0] + s->batch * r.wide;
-    r.dc = r.dz[1] + s->batch * r.wide;
+                     .wide = 4 * s->h + EDDY_LINE, .room = s->batch * (BACK + DZ),
+                     .part = eddy__panel_columns(),
+                     .strip = eddy__panel_strip(s->batch, 4 * s->h) };
+    const int64_t rows = r.strip ? eddy__panel_packed(s->batch, 4 * s->h) : s->batch * r.wide;
+    r.rows[0] = r.panels + panels * 4 * s->h * BACK;
+    r.rows[1] = r.rows[0] + rows;
+    r.dc = r.rows[1] + rows;
     r.rooms = r.dc + eddy__whole_lines(s->batch * s->h);
     eddy__parallel_or_stop(k, panels, packed_at_once(4 * s->h, BACK), pack_back, &r);
     for (r.t = s->steps - 1; r.t >= 0; r.t--)

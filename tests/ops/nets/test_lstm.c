@@ -205,6 +205,25 @@ START_TEST(gates_take_the_memory_of_their_inputs)
 }
 END_TEST
 
+START_TEST(a_batch_may_be_empty)
+{
+    eddy_graph       *g = eddy_graph_new();
+    const eddy_tensor h = eddy_zeros(g, F32, EDDY_SHAPE(0, 8));
+    const eddy_tensor x = eddy_placeholder(g, "x", F32, EDDY_SHAPE(3, 0, 32));
+    const eddy_tensor u = eddy_ones(g, F32, EDDY_SHAPE(8, 32)), y = eddy_block_lstm(x, h, h, u);
+    eddy_array       *none = eddy_array_new(F32, EDDY_SHAPE(3, 0, 32)), *out[2] = { NULL };
+    eddy_session     *s = eddy_session_new(g);
+    const eddy_list   fetches = EDDY_LIST(y, gradient_with(y, OnesLike(y), x));
+    ck_assert_int_eq(eddy_run(s, EDDY_FEED({ x, none }), fetches, out), EDDY_OK);
+    ck_assert_int_eq(eddy_array_count(out[0]) + eddy_array_count(out[1]), 0);
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_array_free(none);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+}
+END_TEST
+
 Suite *lstm_suite(void)
 {
     Suite *suite = suite_create("lstm");
@@ -213,6 +232,7 @@ Suite *lstm_suite(void)
     tcase_add_loop_test(all, float32_against_float64, 0, 60);
     tcase_add_loop_test(all, sequence_is_its_steps, 0, 5);
     tcase_add_loop_test(all, gates_take_the_memory_of_their_inputs, 0, 4);
+    tcase_add_test(all, a_batch_may_be_empty);
     suite_add_tcase(suite, all);
     return suite;
 }
