@@ -3,7 +3,7 @@
 #include "session/compile/widen.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "ops/kernels/elementwise/half_casts.h"
-#include "ops/kernels/elementwise/half_relu.h"
+#include "ops/kernels/elementwise/half_loops.h"
 #include "ops/kernels/pooling/pool_windows.h"
 #include "ops/linear/matmul.h"
 #include "ops/nets/conv2d_fused.h"
@@ -83,7 +83,7 @@ static const eddy_op_def op_round = {
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = round_tile,
 };
 
-/* Relu and its gradient in bfloat16, under their names. */
+/* Operations in bfloat16, under their names. */
 static eddy_tile_fn relu_tile(const eddy_type *in, const eddy_type *out)
 {
     (void)in, (void)out;
@@ -94,6 +94,11 @@ static eddy_tile_fn relu_grad_tile(const eddy_type *in, const eddy_type *out)
     (void)in, (void)out;
     return eddy__half_relu_grad();
 }
+static eddy_tile_fn add_tile(const eddy_type *in, const eddy_type *out)
+{
+    (void)in, (void)out;
+    return eddy__half_add();
+}
 static const eddy_op_def op_relu = {
     .name = "Relu", .min_inputs = 1, .max_inputs = 1, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_tile,
@@ -101,6 +106,10 @@ static const eddy_op_def op_relu = {
 static const eddy_op_def op_relu_grad = {
     .name = "ReluGrad", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
     .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = relu_grad_tile,
+};
+static const eddy_op_def op_add = {
+    .name = "Add", .min_inputs = 2, .max_inputs = 2, .outputs = 1,
+    .flags = EDDY_OP_ELEMENTWISE | EDDY_OP_CHEAP, .infer = cast_infer, .tile = add_tile,
 };
 
 /* ---------------------------------------------------------------- the walk -- */
@@ -247,11 +256,12 @@ static unsigned inputs_in_pairs(const widening *w, const ir_node *n)
     return back ? 6 : 3;
 }
 
-/* Whether the node is relu or its gradient, which it then computes in bfloat16. */
+/* Whether the node is one that it then computes in bfloat16. */
 static bool in_halves(ir_node *n)
 {
     const eddy_op_def *op = n->op == &eddy_op_relu ? &op_relu
-                          : n->op == &eddy_op_relu_grad ? &op_relu_grad : NULL;
+                          : n->op == &eddy_op_relu_grad ? &op_relu_grad
+                          : n->op == &eddy_op_add ? &op_add : NULL;
     if (!op || n->outputs[0].dtype != EDDY_BFLOAT16 || !eddy__kernels_widen()) return false;
     n->op = op;
     return true;

@@ -1,5 +1,5 @@
 /* test_half_kernels.c -- kernels that take bfloat16 themselves give the bits of float32 between
- * casts: convolutions and their gradients, batch normalization, relu. */
+ * casts: convolutions and their gradients, batch normalization, relu, sums. */
 #include "build/gen/table.h"
 #include "ops/kernels/bfloat16_pairs.h"
 #include "session/state/internal.h"
@@ -145,9 +145,10 @@ END_TEST
 /* ------------------------------------------------------------------------ relu -- */
 
 /* All bfloat16, and their pairs with some of both signs, 0, infinity and NaN. */
-START_TEST(relus)
+START_TEST(elements)
 {
-    static const uint16_t some[] = { 0, 0x8000, 0x3f80, 0xbf80, 1, 0x7f80, 0xff80, 0x7fc1, 0x7f81 };
+    static const uint16_t some[] = { 0, 0x8000, 0x3f80, 0xbf80, 1, 0x7f80, 0xff80, 0x7fc1, 0x7f81,
+                                     0x4123, 0x7f7f };
     enum { ALL = 65536, N = sizeof some / sizeof *some };
     trial       t = trial_begin(0);
     eddy_array *a = eddy_array_new(EDDY_BFLOAT16, EDDY_SHAPE(ALL + 5));
@@ -160,6 +161,8 @@ START_TEST(relus)
         for (int i = 0; i < ALL + 5; i++) with[i] = some[k];
         check_rounded(&t, ReluGrad(x, y), ReluGrad(wide(x), wide(y)));
         check_rounded(&t, ReluGrad(y, x), ReluGrad(wide(y), wide(x)));
+        /* Of two NaN, a sum is either. */
+        if ((some[k] & 0x7fff) <= 0x7f80) check_rounded(&t, Add(x, y), Add(wide(x), wide(y)));
     }
     trial_end(&t);
 }
@@ -172,7 +175,7 @@ Suite *half_kernels_suite(void)
     tcase_add_checked_fixture(c, use_avx2, use_all);
     tcase_add_loop_test(c, convolutions, 0, sizeof convs / sizeof *convs);
     tcase_add_loop_test(c, batch_norms, 0, 7);
-    tcase_add_test(c, relus);
+    tcase_add_test(c, elements);
     suite_add_tcase(s, c);
     return s;
 }

@@ -33,12 +33,11 @@ EDDY_WITH_BFLOAT16 __m256i eddy__rounded_8(const float *x)
                             _mm256_set1_epi32((int)0xffff0000u));
 }
 
-/* Rounds 16 float32, unless one of them is NaN. The upper halves are incremented if the lower ones
+/* Rounds the 16 float32 of v and w, unless one of them is NaN. The upper halves are incremented if the lower ones
  * exceed 0x8000, or 0x7fff where the upper half is odd. */
-EDDY_WITH_BFLOAT16 bool eddy__bfloat16_of_16(uint16_t *to, const float *x)
+EDDY_WITH_BFLOAT16 bool eddy__bfloat16_of_two(uint16_t *to, __m256 v, __m256 w)
 {
     enum { IN_ORDER = 0xd8 };
-    const __m256  v = _mm256_loadu_ps(x), w = _mm256_loadu_ps(x + 8);
     const __m256i a = _mm256_castps_si256(v), b = _mm256_castps_si256(w);
     const __m256i lower = _mm256_set1_epi32(0xffff);
     const __m256i high = _mm256_packus_epi32(_mm256_srli_epi32(a, 16), _mm256_srli_epi32(b, 16));
@@ -49,6 +48,11 @@ EDDY_WITH_BFLOAT16 bool eddy__bfloat16_of_16(uint16_t *to, const float *x)
     if (_mm256_movemask_ps(_mm256_cmp_ps(v, w, _CMP_UNORD_Q))) return false;
     _mm256_storeu_si256((void *)to, _mm256_permute4x64_epi64(_mm256_add_epi16(high, up), IN_ORDER));
     return true;
+}
+
+EDDY_WITH_BFLOAT16 bool eddy__bfloat16_of_16(uint16_t *to, const float *x)
+{
+    return eddy__bfloat16_of_two(to, _mm256_loadu_ps(x), _mm256_loadu_ps(x + 8));
 }
 
 #endif

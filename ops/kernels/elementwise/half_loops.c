@@ -1,10 +1,11 @@
-/* half_relu.c -- see half_relu.h. Neither operation rounds, and bfloat16 of one sign are ordered as
- * integers. Vectors with infinities or NaN are left to float32. */
-#include "ops/kernels/elementwise/half_relu.h"
+/* half_loops.c -- see half_loops.h. Relu and its gradient do not round, and bfloat16 of one sign are
+ * ordered as integers; vectors with infinities or NaN are left to float32. Sums are rounded in
+ * registers. */
+#include "ops/kernels/elementwise/half_loops.h"
 #include "graph/base/half.h"
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "ops/kernels/elementwise/bfloat16_avx2.h"
 
 #define WITH_AVX2 __attribute__((target("avx2")))
 
@@ -86,12 +87,43 @@ WITH_AVX2 static eddy_status relu_grad(int64_t n, void *dx_, const void *const *
     return EDDY_OK;
 }
 
+WITH_AVX2 static __attribute__((noinline)) uint16_t sum_of(uint16_t a, uint16_t b)
+{
+    return eddy__bf16_of_f32(eddy__f32_of_bf16(a) + eddy__f32_of_bf16(b));
+}
+
+WITH_AVX2 static void few_add(int64_t n, uint16_t *y, const uint16_t *a, const uint16_t *b)
+{
+    for (int64_t i = 0; i < n; i++) y[i] = sum_of(a[i], b[i]);
+}
+
+WITH_AVX2 static inline __m256 sum_8(const uint16_t *a, const uint16_t *b)
+{
+    return _mm256_add_ps(_mm256_castsi256_ps(eddy__widened_8(a)),
+                         _mm256_castsi256_ps(eddy__widened_8(b)));
+}
+
+WITH_AVX2 static eddy_status add(int64_t n, void *y_, const void *const *x_, const void *attrs)
+{
+    const uint16_t *a = x_[0], *b = x_[1];
+    uint16_t       *y = y_;
+    int64_t         i = 0;
+    (void)attrs;
+    for (; i + LANES <= n; i += LANES)
+        if (!eddy__bfloat16_of_two(y + i, sum_8(a + i, b + i), sum_8(a + i + 8, b + i + 8)))
+            few_add(LANES, y + i, a + i, b + i);
+    few_add(n - i, y + i, a + i, b + i);
+    return EDDY_OK;
+}
+
 eddy_tile_fn eddy__half_relu(void) { return relu; }
 eddy_tile_fn eddy__half_relu_grad(void) { return relu_grad; }
+eddy_tile_fn eddy__half_add(void) { return add; }
 
 #else
 
 eddy_tile_fn eddy__half_relu(void) { return NULL; }
 eddy_tile_fn eddy__half_relu_grad(void) { return NULL; }
+eddy_tile_fn eddy__half_add(void) { return NULL; }
 
 #endif
