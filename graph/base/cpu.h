@@ -92,6 +92,7 @@ bool eddy__instructions_are_known(void);
 /* Instead of EDDY_CLONES where wider vectors gain nothing. */
 #define EDDY_NO_CLONES(fn) static const eddy_tile_fn fn##_avx2 = fn, fn##_avx512 = fn;
 #else
+#define EDDY_TARGET_AVX2
 #define EDDY_CLONES_OF EDDY_BASE_OF
 #define EDDY_CLONES_TO_AVX2_OF EDDY_BASE_OF
 #define EDDY_NO_CLONES_OF EDDY_BASE_OF

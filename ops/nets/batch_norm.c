@@ -7,7 +7,6 @@
 #include "graph/call_options.h"
 #include "graph/base/dtype.h"
 #include "graph/base/half.h"
-#include "graph/base/min_max.h"
 #include "ops/arrays/batching.h"
 #include "ops/kernels/elementwise/half_casts.h"
 #include "ops/nets/normalization.h"
@@ -50,6 +49,12 @@ static __attribute__((noinline)) void widen_rows(const uint16_t *x, int64_t rows
 #define TEMPLATE "ops/kernels/normalization/batch_norm_loops.h"
 #include "ops/kernels/for_floats.h"
 
+/* Of bfloat16, which are converted in registers. */
+EDDY_TARGET_AVX2 static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    apply_some_f32(w, from, to, true);
+}
+
 /* Memory for the partial results of the blocks, followed by three numbers per column. */
 static eddy_status columns_prepare(eddy_kernel *k)
 {
@@ -63,31 +68,6 @@ static eddy_status columns_prepare(eddy_kernel *k)
 static void set_factors(eddy_norm_work *w, int64_t blocks)
 {
     for (int i = 0; i < 3; i++) w->factor[i] = w->part + (blocks * 2 + i) * w->width;
-}
-
-/* Applies the factors to rows of bfloat16, AT_ONCE elements at a time in float32. Each call of the
- * loop first repeats the factors for a wide row, so smaller pieces would cost more. */
-static void apply_halves(const eddy_norm_work *w, int64_t from, int64_t to)
-{
-    float            room[3][AT_ONCE];
-    eddy_norm_work   part = *w;
-    void (*loop)(const eddy_norm_work *, int64_t, int64_t) = EDDY_BEST_OF(columns_apply_f32);
-    const int64_t    d = w->width, rows = eddy__max(AT_ONCE / d, 1);
-    const eddy_tile_fn narrow = eddy__f32_to_half(EDDY_BFLOAT16);
-    part.x = room[0], part.dy = w->dy ? room[1] : NULL, part.y = room[2];
-    for (int64_t r = from; r < to; r += rows)
-        for (int64_t c = 0, n; c < d; c += n) {
-            const int64_t m = eddy__min(rows, to - r);
-            n = eddy__min(d - c, AT_ONCE);
-            part.width = n;
-            part.mean = (float *)w->mean + c;
-            for (int i = 0; i < 3; i++)
-                part.factor[i] = w->factor[i] ? (const float *)w->factor[i] + c : NULL;
-            widen_rows((const uint16_t *)w->x + r * d + c, m, n, d, room[0]);
-            if (w->dy) widen_rows((const uint16_t *)w->dy + r * d + c, m, n, d, room[1]);
-            loop(&part, 0, m);
-            narrow(m * n, (uint16_t *)w->y + r * d + c, (const void *[]){ room[2] }, NULL);
-        }
 }
 
 static void apply(const eddy_kernel *k, eddy_norm_work *w, eddy_dtype d)

@@ -1,6 +1,6 @@
-/* half_loops.c -- see half_loops.h. Relu and its gradient do not round, and bfloat16 of one sign are
- * ordered as integers; vectors with infinities or NaN are left to float32. Sums are rounded in
- * registers. */
+/* half_loops.c -- see half_loops.h. Relu and its gradient do not round, and bfloat16 of one sign
+ * are ordered as integers; vectors with infinities or NaN are left to float32. Sums are rounded
+ * in registers. */
 #include "ops/kernels/elementwise/half_loops.h"
 #include "graph/base/half.h"
 

@@ -214,27 +214,56 @@ static void NAME(columns_products)(const eddy_norm_work *w, int64_t from, int64_
     }
 }
 
-/* y = (x - f) g + h, for one wide row. */
-EDDY_INLINE void NAME(shift_and_scale)(const T *x, T *restrict y, int64_t width, const T *f,
-                                       const T *g, const T *h)
+/* Element i of x, and pointers to it; elements are bfloat16 if `halves`. */
+EDDY_INLINE T NAME(at)(const void *x, int64_t i, bool halves)
 {
-    for (int64_t c = 0; c < width; c++) y[c] = (x[c] - f[c]) * g[c] + h[c];
+    return halves ? (T)eddy__f32_of_bf16(((const uint16_t *)x)[i]) : ((const T *)x)[i];
+}
+EDDY_INLINE const void *NAME(from)(const void *x, int64_t i, bool halves)
+{
+    return (const char *)x + (size_t)i * (halves ? sizeof(uint16_t) : sizeof(T));
 }
 
-/* y = dy g - (x - f) h - i. */
-EDDY_INLINE void NAME(combine)(const T *x, const T *dy, T *restrict y, int64_t width, const T *f,
-                               const T *g, const T *h, const T *i)
+EDDY_INLINE void NAME(put)(void *y, int64_t i, T value, bool halves)
 {
-    for (int64_t c = 0; c < width; c++) y[c] = (dy[c] * g[c] - i[c]) - (x[c] - f[c]) * h[c];
+    if (halves) ((uint16_t *)y)[i] = eddy__bf16_of_f32((float)value);
+    else ((T *)y)[i] = value;
+}
+
+/* y = (x - f) g + h, or with dy, y = dy g - (x - f) h - i, at one element. */
+EDDY_INLINE void NAME(apply_one)(const void *x, const void *dy, void *restrict y, int64_t c,
+                                 T f[4][WIDE], bool halves)
+{
+    const T off = NAME(at)(x, c, halves) - f[0][c];
+    NAME(put)(y, c, dy ? (NAME(at)(dy, c, halves) * f[1][c] - f[3][c]) - off * f[2][c]
+                       : off * f[1][c] + f[2][c], halves);
+}
+
+/* For one wide row. The loops over bfloat16 are kept short. */
+EDDY_INLINE void NAME(apply_row)(const void *x, const void *dy, void *restrict y, int64_t width,
+                                 T f[4][WIDE], bool halves)
+{
+    enum { STEP = 16 };
+    int64_t c = 0;
+    if (!halves) {
+        for (; c < width; c++) NAME(apply_one)(x, dy, y, c, f, false);
+        return;
+    }
+    for (; c + STEP <= width; c += STEP)
+        for (int64_t j = c; j < c + STEP; j++) NAME(apply_one)(x, dy, y, j, f, true);
+    for (; c < width; c++) {
+        __asm__ volatile("");            /* not in vectors */
+        NAME(apply_one)(x, dy, y, c, f, true);
+    }
 }
 
 /* Some rows of y, or with dy of dx; factor[0..2] belong to the columns. */
-EDDY_INLINE void NAME(apply_rows)(const eddy_norm_work *w, int64_t from, int64_t to)
+EDDY_INLINE void NAME(apply_rows)(const eddy_norm_work *w, int64_t from, int64_t to, bool halves)
 {
     const int64_t d = w->width, wide = side_by_side(d) * d, all = (to - from) * d;
-    const T *x = (const T *)w->x + from * d;
-    const T *dy = w->dy ? (const T *)w->dy + from * d : NULL;
-    T *y = (T *)w->y + from * d;
+    const void *x = NAME(from)(w->x, from * d, halves);
+    const void *dy = w->dy ? NAME(from)(w->dy, from * d, halves) : NULL;
+    char *y = (char *)w->y + (from * d) * (int64_t)(halves ? sizeof(uint16_t) : sizeof(T));
     T f[4][WIDE];
     for (int64_t c = 0, m; c < wide; c += m) {
         m = wide - c < WIDE ? wide - c : WIDE;
@@ -244,20 +273,27 @@ EDDY_INLINE void NAME(apply_rows)(const eddy_norm_work *w, int64_t from, int64_t
             NAME(widen)((const T *)w->factor[i] + c, columns, m, f[i + 1]);
         for (int64_t at = c; at < all; at += wide) {
             const int64_t now = all - at < m ? all - at : m;
-            if (dy) NAME(combine)(x + at, dy + at, y + at, now, f[0], f[1], f[2], f[3]);
-            else NAME(shift_and_scale)(x + at, y + at, now, f[0], f[1], f[2]);
+            const void *u = NAME(from)(x, at, halves);
+            void *v = y + at * (int64_t)(halves ? sizeof(uint16_t) : sizeof(T));
+            if (!dy) NAME(apply_row)(u, NULL, v, now, f, halves);
+            else NAME(apply_row)(u, NAME(from)(dy, at, halves), v, now, f, halves);
         }
     }
 }
 
 /* As many rows at a time as stay in the L1 cache for all tiles of columns. */
-EDDY_INLINE void LOOP(columns_apply)(const eddy_norm_work *w, int64_t from, int64_t to)
+EDDY_INLINE void NAME(apply_some)(const eddy_norm_work *w, int64_t from, int64_t to, bool halves)
 {
     const int64_t most = 4 * AT_ONCE / w->width + 1;
     for (int64_t r = from, next; r < to; r = next) {
         next = r + most < to ? r + most : to;
-        NAME(apply_rows)(w, r, next);
+        NAME(apply_rows)(w, r, next, halves);
     }
+}
+
+EDDY_INLINE void LOOP(columns_apply)(const eddy_norm_work *w, int64_t from, int64_t to)
+{
+    NAME(apply_some)(w, from, to, false);
 }
 
 EDDY_CLONES_OF_FLOATS(NAME(columns_apply), (const eddy_norm_work *w, int64_t from, int64_t to),
