@@ -33,8 +33,8 @@ EDDY_WITH_BFLOAT16 __m256i eddy__rounded_8(const float *x)
                             _mm256_set1_epi32((int)0xffff0000u));
 }
 
-/* Rounds the 16 float32 of v and w, unless one of them is NaN. The upper halves are incremented if the lower ones
- * exceed 0x8000, or 0x7fff where the upper half is odd. */
+/* Rounds the 16 float32 of v and w, unless one of them is NaN. The upper halves are incremented if
+ * the lower ones exceed 0x8000, or 0x7fff where the upper half is odd. */
 EDDY_WITH_BFLOAT16 bool eddy__bfloat16_of_two(uint16_t *to, __m256 v, __m256 w)
 {
     enum { IN_ORDER = 0xd8 };
