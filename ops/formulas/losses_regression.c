@@ -130,10 +130,10 @@ eddy_tensor eddy_log_cosh_loss_with(const eddy_loss_args *given)
     const char *who = "log_cosh_loss";
     const eddy_tensor labels = eddy__loss_labels(who, a.labels, a.predictions);
     const eddy_tensor error = Sub(a.predictions, labels);
-    const double most = eddy_is_valid(error) && eddy_dtype_of(error) == EDDY_FLOAT16 ? 8 : 20;
-    const eddy_tensor size = Abs(error), small = Less(size, most), near = Where(small, error, 0);
-    const eddy_tensor close = eddy_log1p(Mul(2, Square(eddy_sinh(Mul(0.5, near)))));
-    const eddy_tensor losses = Where(small, close, Sub(size, 0.69314718055994531));
+    const eddy_tensor size = Abs(error), small = Less(size, 1), near = Where(small, error, 0);
+    const eddy_tensor part = Where(small, Square(eddy_sinh(near)), Exp(Mul(-2, size)));
+    const eddy_tensor term = eddy_log1p(part), far = Sub(Add(size, term), 0.69314718055994531);
+    const eddy_tensor losses = Where(small, Mul(0.5, term), far);
     return eddy__loss_weigh(who, losses, a.weights, a.reduction, a.collection);
 }
 
