@@ -141,8 +141,10 @@ static void lonely_close(void *context)
     free(r);
 }
 
-static const eddy_transport lonely = { "lonely", lonely_send, lonely_receive, lonely_wait,
-                                       lonely_cancel, lonely_fail, lonely_close, NULL };
+static const eddy_transport lonely = {
+    .name = "lonely", .send = lonely_send, .receive = lonely_receive, .wait = lonely_wait,
+    .cancel = lonely_cancel, .fail = lonely_fail, .close = lonely_close,
+};
 static const eddy_transport incomplete = { .name = "incomplete", .close = lonely_close };
 
 static eddy_communicator *communicator_new(int rank, int size, eddy_error *error)
