@@ -41,9 +41,10 @@ GRAPH_CODE := $(addsuffix /%,autodiff command control formats layers optim ops/f
               $(patsubst %,ops/arrays/%.c,computed_% dynamic_partition embedding_lookup gradient_terms \
               one_hot_computed rearrange slice_notation) \
               $(patsubst %,graph/%.c,append collection copy_bodies gradient_overrides infer_types) \
-              $(patsubst %,session/compile/%.c,check_access check_fused check_plan fused_checks hoist corrected_rounding ir \
-              liveness packed_operands plan program run_single_op specialize_shapes variable_order) \
-              session/state/draw_counts.c session/state/watches.c
+              $(patsubst %,session/compile/%.c,check_access check_fused check_plan corrected_rounding fuse fused_checks \
+              hoist ir liveness lower packed_operands parallel_groups plan program run_single_op schedule_nodes \
+              specialize_shapes variable_order widen) \
+              session/stages/stage_walk.c session/stages/dynamic_shapes.c session/state/draw_counts.c session/state/watches.c
 COLD     := $(addsuffix /%,graph session input ops/linear ops/nets) ops/kernels/matmul/half_product.c
 COMPUTING := tests/lib/% tests/fuzz/% tests/session/compile/test_placing.c \
             $(patsubst %,tests/formats/test_%.c,reader_memory training_report) \
