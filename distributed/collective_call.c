@@ -196,17 +196,20 @@ static void explain(const eddy_call *call, eddy_message *m)
 
 static bool finish_one(eddy_call *call, eddy_message *m)
 {
-    enum { LONG = 25 };                     /* looks at the run */
-    const double      look = 0.01;          /* seconds between two of them */
+    const double      look = 0.01;          /* seconds between two looks at the run */
+    const double      is_long = 0.25;
     const eddy_world *w = call->c->world;
     eddy_error        e = { 0 };
-    bool              ended = false;
-    int               looks = 0;
+    bool              ended = false, explained = false;
+    double            begun = 0;
     while (!ended) {
         if (!w->transport->wait(w->context, m, look, &ended, &e))
             return eddy__collective_fail(call, e.status, "%s", e.message);
         if (!ended && must_stop(call)) return false;
-        if (!ended && looks < LONG && ++looks == LONG) explain(call, m);
+        if (ended || explained) continue;
+        if (begun == 0) begun = eddy__seconds();
+        explained = eddy__seconds() - begun > is_long;
+        if (explained) explain(call, m);
     }
     return true;
 }

@@ -3,8 +3,8 @@
  * A communicator belongs to a world: one rank of a transport, with a lock that lets one
  * collective at a time use it. Each collective is a call: the ranks first exchange headers that
  * say what each is about to do, with the data if they are short, and compare them. Ranks that differ
- * and exchange no headers wait in a circle, which the transport finds. So every difference is an error
- * on all ranks. Then long data follow. */
+ * and exchange no headers wait in a circle, which the transport finds. So a difference is an error
+ * on all ranks, except as communicator.h says. Then long data follow. */
 #ifndef EDDY_DISTRIBUTED_INTERNAL_H
 #define EDDY_DISTRIBUTED_INTERNAL_H
 

@@ -19,7 +19,8 @@ typedef struct eddy_message eddy_message;
 typedef void (*eddy_take_part)(void *taker, size_t before, void *part, size_t bytes);
 
 /* The functions of a transport; each receives the context that was given with the table. One thread
- * at a time calls them; `fail` may be called at any time. */
+ * at a time calls them; `fail` may be called at any time. Name the members: those that a later version
+ * adds are optional, and NULL if they are not named. */
 typedef struct eddy_transport {
     const char *name;                /* "threads" */
     /* Begins to send bytes to a rank, or to receive them from it. Messages from one rank to another
@@ -46,10 +47,11 @@ typedef struct eddy_transport {
      * is called then. */
     eddy_message *(*receive_parts)(void *context, int from, size_t bytes, eddy_take_part take,
                                    void *taker);
-    /* Optional. The rank has waited for m for a while, in a collective that `what` names. If ranks wait
-     * for each other in a circle, as one that needs a message of a rank in another collective, the waits
-     * of all ranks end with EDDY_INVALID_ARGUMENT and a text that names the ranks of the circle and what
-     * each does. */
+    /* Optional. The rank has waited for m for a quarter of a second, in a collective that `what` names,
+     * which is valid during the call only. It is called at most once for a message, and m stays until
+     * `wait` or `cancel` ends it. If ranks wait for each other in a circle, as one that needs a message
+     * of a rank in another collective, the waits of all ranks end with EDDY_INVALID_ARGUMENT and a text
+     * that names the ranks of the circle and what each does, as far as there is room. */
     void        (*explain_wait)(void *context, eddy_message *m, const char *what);
 } eddy_transport;
 

@@ -42,6 +42,7 @@ typedef struct mpi_rank {
     int64_t     *begun[2];           /* by rank: how many messages it has received, and sent */
     eddy_message *waits;             /* what this rank waits for, for long; NULL: nothing */
     int64_t       wait;              /* how often that was so */
+    unsigned      waited;            /* how often it has waited at all */
     char          what[400];         /* the collective that waits */
     eddy_message *cancelled;         /* what was being sent */
     eddy_message *kept;              /* what has ended, */
@@ -282,20 +283,28 @@ static bool look_alone(mpi_rank *r, eddy_message *m, bool notices, bool *ended, 
 }
 
 /* Looks at once, then lets others run that share the processor, then looks more and more seldom. A
- * look for notices takes longer than one at the message. */
+ * look for notices takes longer than one at the message: there is one at the end at least, since few
+ * looks may fit in on a busy processor, where MPI itself lets others run in each, and one in some of
+ * the waits, since they may all end soon. */
 static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
 {
+    enum { FEW = 8, SOME = 64 };
+    mpi_rank       *r = context;
     const int       at_once = m->is_shared ? 500 : 50, together = at_once + 1000;
     struct timespec pause = { .tv_nsec = 1000 };
     double          until = 0;
     bool            ok;
-    for (int turn = 1;
-         (ok = look_alone(context, m, turn % 64 == 0 || turn > together, ended, error)) && !*ended;
+    for (int turn = r->waited++ % SOME == 0 ? SOME : 1;
+         (ok = look_alone(r, m, turn % SOME == 0 || turn > together, ended, error)) && !*ended;
          turn++) {
-        if (turn < at_once) continue;
+        if (turn < at_once && (m->is_shared || turn % FEW != 0)) continue;
         const double now = MPI_Wtime();
-        if (turn == at_once) until = now + seconds;
-        if (now >= until) break;
+        if (until == 0) until = now + seconds;
+        if (now >= until) {
+            ok = look_alone(r, m, true, ended, error);
+            break;
+        }
+        if (turn < at_once) continue;
         if (turn < together) {      /* a pause takes tens of microseconds */
             sched_yield();
             continue;
@@ -303,7 +312,7 @@ static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended
         nanosleep(&pause, NULL);
         if (pause.tv_nsec < 200000) pause.tv_nsec += pause.tv_nsec / 4;
     }
-    if (*ended) free_message(context, m);
+    if (*ended) free_message(r, m);
     return ok;
 }
 

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static void use_levels(int radix)
 {
@@ -295,6 +296,41 @@ START_TEST(ranks_that_wait_in_a_circle)
 }
 END_TEST
 
+/* Waits of more than a quarter of a second for slow ranks, one after the other, are no circle. */
+static bool wait_for_slow_ranks(eddy_communicator *c, void *context)
+{
+    (void)context;
+    const struct timespec pause = { .tv_nsec = 300000000 };
+    const int             n = eddy_communicator_size(c), me = eddy_communicator_rank(c);
+    eddy_graph           *g = eddy_graph_new();
+    const eddy_tensor     ones = eddy_ones(g, EDDY_FLOAT32, EDDY_SHAPE(2000));
+    const eddy_tensor     x = eddy_mul(ones, eddy_scalar(g, me));
+    const eddy_tensor     sum = eddy_all_reduce(c, x);
+    const eddy_tensor     from = eddy_send_receive(c, x, .to = (me + 1) % n,
+                                                   .from = (me + n - 1) % n);
+    eddy_session         *s = eddy_session_new(g, .threads = 1);
+    eddy_array           *out[2] = { NULL, NULL };
+    for (int i = 0; i < 2; i++) {
+        if (me == (i == 0 ? 0 : n - 1)) nanosleep(&pause, NULL);
+        const eddy_status status = eddy_run(s, EDDY_FEED(), EDDY_FETCH(i == 0 ? sum : from), &out[i]);
+        expect(c, status == EDDY_OK, "unexpected: %s", eddy_session_message(s));
+    }
+    const bool ok = out[0] && out[1] && eddy_array_get(out[0], 1999) == n * (n - 1) / 2.0 &&
+                    eddy_array_get(out[1], 1999) == (me + n - 1) % n;
+    expect(c, ok, "wrong values");
+    eddy_array_free(out[0]);
+    eddy_array_free(out[1]);
+    eddy_session_free(s);
+    eddy_graph_free(g);
+    return ok;
+}
+
+START_TEST(slow_ranks_are_no_circle)
+{
+    ck_assert(eddy_run_threads(40, wait_for_slow_ranks, NULL, NULL));
+}
+END_TEST
+
 Suite *levels_suite(void)
 {
     Suite *s = suite_create("levels");
@@ -308,6 +344,7 @@ Suite *levels_suite(void)
     tcase_add_test(few, radices_multiply_to_the_number_of_ranks);
     tcase_add_test(few, differences_at_each_level);
     tcase_add_test(few, ranks_that_wait_in_a_circle);
+    tcase_add_test(few, slow_ranks_are_no_circle);
     tcase_add_test(few, groups);
     tcase_add_loop_test(few, same_bits, 0, 9);
     tcase_add_loop_test(many, same_bits_of_parts, 0, 2);

@@ -356,16 +356,20 @@ START_TEST(arguments)
     ck_assert(eddy_run_threads(1, freed, NULL, &e));
     eddy_run_threads(0, freed, NULL, &e), says(&e);
     eddy_communicator_new(&nothing, NULL, 0, 1, &e), says(&e);
-    const eddy_transport still = { "still",   no_send, no_receive, no_wait,
-                                   no_cancel, no_fail, count_close, NULL, NULL };
+    const eddy_transport still = {
+        .name = "still", .send = no_send, .receive = no_receive, .wait = no_wait,
+        .cancel = no_cancel, .fail = no_fail, .close = count_close,
+    };
     int                  closed = 0;
     ck_assert_ptr_null(eddy_communicator_new(&still, &closed, 2, 2, &e));
     says(&e);
     ck_assert_int_eq(closed, 1);
     eddy_communicator_free(eddy_communicator_new(&still, &closed, 0, 1, &e));
     ck_assert_int_eq(closed, 2);
-    const eddy_transport damages = { "damages", answer, keep_room, no_wait,
-                                     no_cancel, no_fail, count_close, NULL, NULL };
+    const eddy_transport damages = {
+        .name = "damages", .send = answer, .receive = keep_room, .wait = no_wait,
+        .cancel = no_cancel, .fail = no_fail, .close = count_close,
+    };
     eddy_communicator   *c = eddy_communicator_new(&damages, &closed, 0, 2, &e);
     e.status = EDDY_OK;
     ck_assert(!eddy_rank_barrier(c, &e));
