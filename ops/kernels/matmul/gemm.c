@@ -90,7 +90,7 @@ static void plan_pairs(eddy_gemm *g)
 }
 
 /* Tiles are fastest if the rows of a packed strip are neighbors. To turn strips for this pays if
- * there are few and each is read often. The distances are not multiples of a page. */
+ * there are few and each is read often. The distances of rows are not multiples of a page. */
 static void plan_strips(eddy_gemm *g)
 {
     const int64_t rows = g->depth + LINE / (int64_t)sizeof(float);

@@ -139,8 +139,11 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void steps_avx2(const eddy_gemm_tile *t, int row
     for (int r = 0; r < rows; r++)
         for (int j = 0; j < 2; j++)
             sum[r][j] = t->onto ? _mm256_loadu_ps(t->y + r * t->ldy + 8 * j) : _mm256_setzero_ps();
-    for (int64_t p = 0; p < t->k; p += EDDY_UNROLLED_STEPS, next += LINE) {
-        if (request) __builtin_prefetch(next, 0, 2);
+    for (int64_t p = 0; p < t->k; p += EDDY_UNROLLED_STEPS) {
+        if (request) {
+            __builtin_prefetch(next, 0, 2);
+            next += LINE;
+        }
         EDDY_UNROLLED
         for (int q = 0; q < EDDY_UNROLLED_STEPS; q++) {
             const __m256 b0 = _mm256_loadu_ps(v + q * PANEL);
@@ -161,15 +164,13 @@ EDDY_WITH_AVX2 EDDY_TILE_INLINE void steps_avx2(const eddy_gemm_tile *t, int row
         for (int j = 0; j < 2; j++) _mm256_storeu_ps(t->y + r * t->ldy + 8 * j, sum[r][j]);
 }
 
-/* The distance of the steps of a packed strip. */
-enum { STRIP_STEP = 8 };
 EDDY_WITH_AVX2 static void unrolled_5(const eddy_gemm_tile *t)
 {
-    steps_avx2(t, 5, 1, STRIP_STEP, false);
+    steps_avx2(t, 5, 1, EDDY_PACKED_STEP, false);
 }
 EDDY_WITH_AVX2 static void unrolled_6(const eddy_gemm_tile *t)
 {
-    steps_avx2(t, 6, 1, STRIP_STEP, false);
+    steps_avx2(t, 6, 1, EDDY_PACKED_STEP, false);
 }
 EDDY_WITH_AVX2 static void requesting_5(const eddy_gemm_tile *t)
 {
@@ -234,8 +235,8 @@ FOURTEEN(TILES, avx512, EDDY_WITH_BF16)
 FOURTEEN(TILES, pairs, EDDY_WITH_BF16)
 
 static const eddy_gemm_tiles avx2_tiles = {
-    6, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
-    &eddy__gemm_dots_avx2, avx2_row, STRIP_STEP,
+    EDDY_PACKED_ROWS, 8, { SIX(PACKED, avx2, ) }, { SIX(APART, avx2, ) },
+    &eddy__gemm_dots_avx2, avx2_row, EDDY_PACKED_STEP,
     { unrolled_6, unrolled_5 }, { requesting_6, requesting_5 }
 };
 static const eddy_gemm_tiles avx512_tiles = {

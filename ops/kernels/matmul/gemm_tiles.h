@@ -36,7 +36,9 @@ extern const eddy_gemm_dots eddy__gemm_dots_avx2, eddy__gemm_dots_avx512;
 /* The columns of the tile of a single row. */
 enum { EDDY_ROW_COLUMNS = 64 };
 
-enum { EDDY_UNROLLED_STEPS = 8 };
+/* Of unrolled tiles: the most rows, the distance of the steps of a packed strip, and the steps that
+ * are one piece of code. */
+enum { EDDY_PACKED_ROWS = 6, EDDY_PACKED_STEP = 8, EDDY_UNROLLED_STEPS = 8 };
 
 /* The loops for one instruction set. */
 typedef struct eddy_gemm_tiles {
@@ -49,9 +51,9 @@ typedef struct eddy_gemm_tiles {
     eddy_gemm_tile_fn row;
     /* The distance of the steps of a packed strip for which `unrolled` is made; 0: any. */
     int step;
-    /* Or NULL: whole tiles of packed columns for a k that is a multiple of EDDY_UNROLLED_STEPS, of
-     * the most rows and of one less. The latter have s_step 1 and request a line of `next` in so
-     * many steps. */
+    /* Or NULL: whole tiles of packed columns for a k that is a multiple of EDDY_UNROLLED_STEPS; [0]
+     * has the most rows, [1] one less. `requesting` has s_step 1, and requests a line of `next` in
+     * EDDY_UNROLLED_STEPS steps. */
     eddy_gemm_tile_fn unrolled[2], requesting[2];
 } eddy_gemm_tiles;
 

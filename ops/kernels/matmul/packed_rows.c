@@ -5,25 +5,25 @@
 #include "graph/base/min_max.h"
 #include "ops/kernels/matmul/gemm_tiles.h"
 
-int64_t eddy__panel_strip(int64_t m, int64_t k)
+/* Strips begin at different sets of a cache. */
+static int64_t strip_size(int64_t k) { return k * EDDY_PACKED_STEP + EDDY_LINE; }
+
+int64_t eddy__panel_strip(const eddy_gemm_tiles *tiles, int64_t m, int64_t k)
 {
-    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     if (m == 0 || !tiles) return 0;
     if (!eddy__gemm_unrolled(tiles, eddy__pieces(m, eddy__pieces(m, tiles->rows)))) return 0;
-    return k * tiles->step + EDDY_LINE;         /* strips begin at different sets of a cache */
+    return strip_size(k);
 }
 
-int64_t eddy__panel_packed(int64_t m, int64_t k)
+int64_t eddy__panel_most_packed(int64_t m, int64_t k)
 {
-    const int64_t strip = eddy__panel_strip(m, k);
-    return strip ? eddy__pieces(m, eddy__gemm_tiles_used()->rows) * strip : 0;
+    return eddy__pieces(m, EDDY_PACKED_ROWS) * strip_size(k);
 }
 
-void eddy__panel_pack(float *packed, int64_t strip, int64_t at, const float *from, int64_t row,
-                      int64_t m, int64_t n)
+void eddy__panel_pack(const eddy_gemm_tiles *tiles, float *packed, int64_t strip, int64_t at,
+                      const float *from, int64_t row, int64_t m, int64_t n)
 {
-    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
-    int64_t                parts = eddy__pieces(m, tiles->rows);
+    int64_t parts = eddy__pieces(m, tiles->rows);
     packed += at * tiles->step;
     for (int64_t i = 0, rows; i < m; i += rows, parts--, packed += strip) {
         rows = eddy__pieces(m - i, parts);

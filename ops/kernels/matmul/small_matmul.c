@@ -70,22 +70,22 @@ static void panel_plain(const eddy_panel *p, int64_t apart)
         }
 }
 
-int64_t eddy__panel_columns(void)
+int64_t eddy__panel_columns(const eddy_gemm_tiles *tiles)
 {
-    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     return tiles ? 2 * tiles->lanes : EDDY_LINE;
 }
 
-void eddy__panel_run_parts(const eddy_panel *p, int64_t apart, int64_t strip)
+void eddy__panel_run_parts(const eddy_gemm_tiles *tiles, const eddy_panel *p, int64_t apart,
+                           int64_t strip)
 {
-    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     if (tiles) panel_of_tiles(tiles, p, apart, strip);
     else panel_plain(p, apart);
 }
 
 void eddy__panel_run(const eddy_panel *p)
 {
-    eddy__panel_run_parts(p, eddy__panel_columns(), 0);
+    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
+    eddy__panel_run_parts(tiles, p, eddy__panel_columns(tiles), 0);
 }
 
 /* ------------------------------------------------------------- transposing -- */

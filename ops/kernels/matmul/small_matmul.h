@@ -3,6 +3,8 @@
 #ifndef EDDY_OPS_KERNELS_MATMUL_SMALL_MATMUL_H
 #define EDDY_OPS_KERNELS_MATMUL_SMALL_MATMUL_H
 
+#include "ops/kernels/matmul/gemm_tiles.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,20 +35,22 @@ typedef struct eddy_panel {
  * multiplication with the addition, so the last bits of sums differ. */
 void eddy__panel_run(const eddy_panel *p);
 
-/* The same for a b that consists of parts of eddy__panel_columns() columns, 1 or 2 times EDDY_LINE,
+/* The same for a b that consists of parts of eddy__panel_columns columns, 1 or 2 times EDDY_LINE,
  * which are `apart` elements apart. Whole rows of a part are neighbors, so that they use all sets of
- * the fastest cache. If `strip` is not 0, a is packed in strips of that size, and a_row and a_column
- * are not used. */
-int64_t eddy__panel_columns(void);
-void    eddy__panel_run_parts(const eddy_panel *p, int64_t apart, int64_t strip);
+ * the fastest cache. If `strip` is not 0, a is packed in strips of so many elements, which
+ * eddy__panel_strip gives, and a_row and a_column are not used. The caller chooses the tiles, by
+ * eddy__gemm_tiles_used, once for all products of operands that it has arranged for them. */
+int64_t eddy__panel_columns(const eddy_gemm_tiles *tiles);
+void    eddy__panel_run_parts(const eddy_gemm_tiles *tiles, const eddy_panel *p, int64_t apart,
+                              int64_t strip);
 
-/* The elements of a strip of rows of an a [m,k] that is packed for tiles, and of all its strips; 0
- * if there are no tiles for which a is packed. */
-int64_t eddy__panel_strip(int64_t m, int64_t k);
-int64_t eddy__panel_packed(int64_t m, int64_t k);
+/* The elements of a strip of rows of an a [m,k] that is packed for the tiles; 0: it is not. And the
+ * most elements of all its strips, for any tiles. */
+int64_t eddy__panel_strip(const eddy_gemm_tiles *tiles, int64_t m, int64_t k);
+int64_t eddy__panel_most_packed(int64_t m, int64_t k);
 /* Packs m rows of n elements, which are `row` apart, as columns from `at` on. */
-void eddy__panel_pack(float *packed, int64_t strip, int64_t at, const float *from, int64_t row,
-                      int64_t m, int64_t n);
+void eddy__panel_pack(const eddy_gemm_tiles *tiles, float *packed, int64_t strip, int64_t at,
+                      const float *from, int64_t row, int64_t m, int64_t n);
 
 /* to [columns, rows] = factor from [rows, columns] transposed; both sizes are multiples of 4. */
 void eddy__panel_transpose(int64_t rows, int64_t columns, float factor, const float *from,

@@ -21,22 +21,30 @@ enum { ALL = 4 * EDDY_LINE, BACK = 2 * EDDY_LINE, DZ = 4 * BACK + EDDY_LINE };
 typedef struct recurrence {
     const eddy_lstm_sequence *s;
     eddy_tile_fn gates;
+    const eddy_gemm_tiles *tiles;    /* those of the moment at which the run begins */
     int64_t      t, wide;            /* rows of dz are `wide` apart, not a power of two */
     int64_t      part;               /* columns of a part of a panel */
     float       *panels, *rooms;     /* of u; of each worker */
     float       *rows[2], *dc;       /* operands of the products of even and of odd steps */
-    int64_t      strip, room;        /* of packed rows; 0: they are not packed */
+    int64_t      strip;              /* the elements of a strip of rows; 0: they are not packed */
+    int64_t      room;               /* the elements of a worker's room */
 } recurrence;
+
+/* The elements of r.rows[0], for any tiles. */
+static int64_t rows_size(const eddy_lstm_sequence *s, bool gradient)
+{
+    const int64_t packed = eddy__panel_most_packed(s->batch, gradient ? 4 * s->h : s->h);
+    const int64_t apart = gradient ? s->batch * (4 * s->h + EDDY_LINE) : 0;
+    return packed > apart ? packed : apart;
+}
 
 uint64_t eddy__lstm_scratch(eddy_dtype d, const eddy_lstm_sequence *s, bool gradient, int threads)
 {
-    const int64_t wide = 4 * s->h + EDDY_LINE;
     if (d == EDDY_FLOAT64)
         return (uint64_t)(s->batch * (4 * s->h + s->h)) * sizeof(double);
-    const int64_t packed = eddy__panel_packed(s->batch, gradient ? 4 * s->h : s->h);
     int64_t n = gradient ? eddy__pieces(s->h, BACK) * 4 * s->h * BACK + s->batch * s->h
                          : eddy__pieces(s->h, EDDY_LINE) * s->h * ALL;
-    n += 2 * (packed ? packed : gradient ? s->batch * wide : 0);
+    n += 2 * rows_size(s, gradient);
     n += EDDY_LINE * 4 + threads * s->batch * (gradient ? BACK + DZ : ALL);
     return (uint64_t)n * sizeof(float);
 }
@@ -89,7 +97,7 @@ static void pack(void *r_, int64_t from, int64_t to, int worker)
                     else for (int64_t c = 0; c < EDDY_LINE; c++) at[c] = c < wide ? x[c] : 0;
                 }
         if (r->strip)
-            eddy__panel_pack(r->rows[1], r->strip, i * EDDY_LINE, h0 + i * EDDY_LINE, h,
+            eddy__panel_pack(r->tiles, r->rows[1], r->strip, i * EDDY_LINE, h0 + i * EDDY_LINE, h,
                              r->s->batch, wide);
     }
 }
@@ -105,7 +113,7 @@ static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
         const int64_t at = i * EDDY_LINE;
         const int64_t columns = eddy__min(EDDY_LINE, h - at);
         float        *now = step(s->hs, s, t, h) + at;
-        eddy__panel_run_parts(&(eddy_panel){
+        eddy__panel_run_parts(r->tiles, &(eddy_panel){
             .m = s->batch, .n = ALL, .k = h, .a_row = h, .a_column = 1,
             .a = r->strip ? r->rows[(t + 1) & 1] : before(s->h0, s->hs, s, t),
             .b = r->panels + i * h * ALL, .b_row = r->part, .c = z, .c_row = ALL },
@@ -118,19 +126,20 @@ static void forward_panels(void *r_, int64_t from, int64_t to, int worker)
             .c = step(s->cs, s, t, h) + at, .h = now,
         });
         if (r->strip)
-            eddy__panel_pack(r->rows[t & 1], r->strip, at, now, h, s->batch, columns);
+            eddy__panel_pack(r->tiles, r->rows[t & 1], r->strip, at, now, h, s->batch, columns);
     }
 }
 
 static void forward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
-    const int64_t panels = eddy__pieces(s->h, EDDY_LINE);
+    const int64_t          panels = eddy__pieces(s->h, EDDY_LINE);
+    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     recurrence r = { .s = s, .gates = eddy__lstm_forward(EDDY_FLOAT32), .panels = k->scratch,
-                     .room = s->batch * ALL, .part = eddy__panel_columns(),
-                     .strip = eddy__panel_strip(s->batch, s->h) };
+                     .tiles = tiles, .room = s->batch * ALL, .part = eddy__panel_columns(tiles),
+                     .strip = eddy__panel_strip(tiles, s->batch, s->h) };
     r.rows[0] = r.panels + panels * s->h * ALL;
-    r.rows[1] = r.rows[0] + eddy__panel_packed(s->batch, s->h);
-    r.rooms = r.rows[1] + eddy__panel_packed(s->batch, s->h);
+    r.rows[1] = r.rows[0] + rows_size(s, false);
+    r.rooms = r.rows[1] + rows_size(s, false);
     eddy__parallel_or_stop(k, panels, packed_at_once(s->h, ALL), pack, &r);
     for (r.t = 0; r.t < s->steps; r.t++)
         eddy__parallel_or_stop(k, panels, grain(s->batch, s->h, ALL), forward_panels, &r);
@@ -162,7 +171,7 @@ static void pack_back(void *r_, int64_t from, int64_t to, int worker)
 static void product_back(const recurrence *r, int64_t i, int64_t t, float *dh)
 {
     const int64_t h = r->s->h;
-    eddy__panel_run_parts(&(eddy_panel){
+    eddy__panel_run_parts(r->tiles, &(eddy_panel){
         .m = r->s->batch, .n = BACK, .k = 4 * h, .a = r->rows[t & 1], .a_row = r->wide,
         .a_column = 1, .b = r->panels + i * 4 * h * BACK, .b_row = r->part, .c = dh,
         .c_row = BACK },
@@ -194,7 +203,7 @@ static void backward_panels(void *r_, int64_t from, int64_t to, int worker)
             .dc_before = t == 0 ? (float *)s->dc0 + at : r->dc + at,
         });
         for (int g = 0; r->strip && g < 4; g++)
-            eddy__panel_pack(r->rows[t & 1], r->strip, g * h + at, dz + g * BACK, DZ, s->batch,
+            eddy__panel_pack(r->tiles, r->rows[t & 1], r->strip, g * h + at, dz + g * BACK, DZ, s->batch,
                              eddy__min(BACK, h - at));
     }
 }
@@ -215,11 +224,12 @@ static void first_state(void *r_, int64_t from, int64_t to, int worker)
 static void backward_f32(eddy_kernel *k, const eddy_lstm_sequence *s)
 {
     const int64_t panels = eddy__pieces(s->h, BACK), each = grain(s->batch, 4 * s->h, BACK);
+    const eddy_gemm_tiles *tiles = eddy__gemm_tiles_used();
     recurrence r = { .s = s, .gates = eddy__lstm_backward(EDDY_FLOAT32), .panels = k->scratch,
                      .wide = 4 * s->h + EDDY_LINE, .room = s->batch * (BACK + DZ),
-                     .part = eddy__panel_columns(),
-                     .strip = eddy__panel_strip(s->batch, 4 * s->h) };
-    const int64_t rows = r.strip ? eddy__panel_packed(s->batch, 4 * s->h) : s->batch * r.wide;
+                     .tiles = tiles, .part = eddy__panel_columns(tiles),
+                     .strip = eddy__panel_strip(tiles, s->batch, 4 * s->h) };
+    const int64_t rows = rows_size(s, true);
     r.rows[0] = r.panels + panels * 4 * s->h * BACK;
     r.rows[1] = r.rows[0] + rows;
     r.dc = r.rows[1] + rows;

@@ -270,7 +270,7 @@ START_TEST(extreme_logits)
 }
 END_TEST
 
-/* |e| - ln 2, from where e^-|2 e| is below rounding; squares of sinh must not overflow before. */
+/* |e| + ln(1 + e^-|2 e|) - ln 2 is finite for large errors of all types. */
 START_TEST(log_cosh_of_large_errors)
 {
     static const struct { eddy_dtype type; double most; } types[] = {

@@ -129,8 +129,8 @@ static void check_close(trial *t, eddy_tensor y, eddy_tensor want)
 START_TEST(float32_against_float64)
 {
     trial t = trial_begin((unsigned)_i);
-    const int64_t sizes[] = { 1, 2, 5, 16, 17, 33, 40 };
-    const int64_t steps = 1 + pick(&t, 4), batch = sizes[pick(&t, 7)], h = sizes[pick(&t, 7)];
+    const int64_t sizes[] = { 1, 2, 5, 9, 11, 12, 16, 17, 33, 40 };
+    const int64_t steps = 1 + pick(&t, 4), batch = sizes[pick(&t, 10)], h = sizes[pick(&t, 10)];
     eddy__instructions_limit((eddy_instructions)(_i % 3));
     const eddy_tensor x[] = {
         numbers(&t, EDDY_SHAPE(steps, batch, 4 * h), 2), numbers(&t, EDDY_SHAPE(batch, h), 1),
@@ -224,15 +224,43 @@ START_TEST(a_batch_may_be_empty)
 }
 END_TEST
 
+/* The memory of a plan suffices for the instructions of each run. */
+START_TEST(instructions_change_between_runs)
+{
+    enum { ROWS = 60, UNITS = 130 };
+    trial             t = trial_begin(0);
+    const eddy_tensor u = Cast(numbers(&t, EDDY_SHAPE(UNITS, 4 * UNITS), 0.3), F32);
+    const eddy_tensor x = Cast(numbers(&t, EDDY_SHAPE(3, ROWS, 4 * UNITS), 2), F32);
+    const eddy_tensor h = eddy_zeros(t.graph, F32, EDDY_SHAPE(ROWS, UNITS));
+    const eddy_tensor y = eddy_block_lstm(x, h, h, u);
+    const eddy_tensor each[] = { y, gradient_with(y, OnesLike(y), u) };
+    eddy_array       *out[3][2];
+    for (int i = 0; i < 3; i++) {
+        eddy__instructions_limit((eddy_instructions)i);
+        for (int k = 0; k < 2; k++) {
+            out[i][k] = value(&t, each[k]);
+            for (int64_t j = 0; j < eddy_array_count(out[i][k]); j++)
+                ck_assert_double_eq_tol(eddy_array_get(out[i][k], j),
+                                        eddy_array_get(out[0][k], j), 1e-4);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 2; k++) eddy_array_free(out[i][k]);
+    eddy__instructions_limit(EDDY_AVX512);
+    trial_end(&t);
+}
+END_TEST
+
 Suite *lstm_suite(void)
 {
     Suite *suite = suite_create("lstm");
     TCase *all = tcase_create("lstm");
     tcase_add_test(all, numbers_of_pytorch);
-    tcase_add_loop_test(all, float32_against_float64, 0, 60);
+    tcase_add_loop_test(all, float32_against_float64, 0, 120);
     tcase_add_loop_test(all, sequence_is_its_steps, 0, 5);
     tcase_add_loop_test(all, gates_take_the_memory_of_their_inputs, 0, 4);
     tcase_add_test(all, a_batch_may_be_empty);
+    tcase_add_test(all, instructions_change_between_runs);
     suite_add_tcase(suite, all);
     return suite;
 }
