@@ -5,9 +5,9 @@
  * communicator make in the same order with the same arguments; each waits for the others. If ranks
  * differ, or wait for each other in a circle, all of them get an error that says how, where the
  * transport finds circles, as threads and MPI do. Above 32 ranks, a message of eddy_send_receive that
- * its receiver does not expect may go unnoticed over MPI. Once a rank has failed, ended or been cancelled, every wait for it, now or later, is an error: EDDY_CLOSED,
- * EDDY_CANCELLED or what the rank said. Such a communicator stays as it is; graphs and sessions remain
- * usable.
+ * its receiver does not expect may go unnoticed over MPI. Once a rank has failed, ended or been
+ * cancelled, every wait for it, now or later, is an error: EDDY_CLOSED, EDDY_CANCELLED or what the rank
+ * said. Such a communicator stays as it is; graphs and sessions remain usable.
  *
  * These functions are a library of their own, libeddy_distributed, which uses only the public
  * interface of Eddy: include <eddy/distributed.h> and link with pkg-config --libs eddy-distributed. */

@@ -282,10 +282,10 @@ static bool look_alone(mpi_rank *r, eddy_message *m, bool notices, bool *ended, 
     return ok;
 }
 
-/* Looks at once, then lets others run that share the processor, then looks more and more seldom. A
- * look for notices takes longer than one at the message: there is one at the end at least, since few
- * looks may fit in on a busy processor, where MPI itself lets others run in each, and one in some of
- * the waits, since they may all end soon. */
+/* Looks at once, then lets others run that share the processor, then looks more and more seldom.
+ * A look for notices takes longer than one at the message: there is one at the end at least, since
+ * few looks may fit in on a busy processor, where MPI itself lets others run in each, and one in
+ * some of the waits, since they may all end soon. */
 static bool mpi_wait(void *context, eddy_message *m, double seconds, bool *ended, eddy_error *error)
 {
     enum { FEW = 8, SOME = 64 };

@@ -203,8 +203,8 @@ static void backward_panels(void *r_, int64_t from, int64_t to, int worker)
             .dc_before = t == 0 ? (float *)s->dc0 + at : r->dc + at,
         });
         for (int g = 0; r->strip && g < 4; g++)
-            eddy__panel_pack(r->tiles, r->rows[t & 1], r->strip, g * h + at, dz + g * BACK, DZ, s->batch,
-                             eddy__min(BACK, h - at));
+            eddy__panel_pack(r->tiles, r->rows[t & 1], r->strip, g * h + at, dz + g * BACK, DZ,
+                             s->batch, eddy__min(BACK, h - at));
     }
 }
 
