@@ -11,7 +11,8 @@
 /* A packed block stays in the L2 cache, together with strips and the results. A strip whose rows
  * are neighbors takes a line of the L1 cache for each step unless it is packed, so it is
  * shorter. A panel stays in the L1 cache while so many strips are multiplied by it. LINE is in
- * bytes, PAGE in elements. */
+ * bytes, PAGE in elements. Blocks have a multiple of UNIT columns, whole panels of any tiles, so
+ * they may be an eighth larger than BLOCK. */
 enum { DEPTH = 384, NEAR_DEPTH = 256, DOT_DEPTH = 512, BLOCK = 128 * 1024, LINE = 64, WAYS = 8,
        PAGE = 1024, STRIPS = 8, SHARED_ROWS = 256, TURN_WIDTH = 512, UNIT = 64 };
 
