@@ -188,6 +188,24 @@ START_TEST(sums)
 }
 END_TEST
 
+/* A plan goes on if other instructions are permitted between its runs. */
+START_TEST(instructions_change_between_runs)
+{
+    trial             t = trial_begin(2);
+    const eddy_tensor y = MatMul(rough(&t, EDDY_SHAPE(70, 300)), rough(&t, EDDY_SHAPE(300, 200)));
+    eddy_array       *want = value(&t, y);
+    for (int i = 0; i < 3; i++) {
+        eddy__instructions_limit((eddy_instructions)i);
+        eddy_array *got = value(&t, y);
+        for (int64_t j = 0; j < eddy_array_count(got); j++)
+            ck_assert_double_eq_tol(eddy_array_get(got, j), eddy_array_get(want, j), 0.5);
+        eddy_array_free(got);
+    }
+    eddy_array_free(want);
+    trial_end(&t);
+}
+END_TEST
+
 Suite *half_kernels_suite(void)
 {
     Suite *s = suite_create("half_kernels");
@@ -197,6 +215,7 @@ Suite *half_kernels_suite(void)
     tcase_add_loop_test(c, batch_norms, 0, 7);
     tcase_add_test(c, elements);
     tcase_add_test(c, sums);
+    tcase_add_test(c, instructions_change_between_runs);
     suite_add_tcase(s, c);
     return s;
 }

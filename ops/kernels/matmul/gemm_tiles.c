@@ -252,7 +252,11 @@ const eddy_gemm_tiles *const eddy__gemm_pair_tiles = &pair_tiles;
 
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void)
 {
-    const eddy_instructions used = eddy__instructions_used();
+    return eddy__gemm_tiles_of(eddy__instructions_used());
+}
+
+const eddy_gemm_tiles *eddy__gemm_tiles_of(eddy_instructions used)
+{
     if (used == EDDY_BASELINE || !__builtin_cpu_supports("fma")) return NULL;
     return used == EDDY_AVX512 ? &avx512_tiles : &avx2_tiles;
 }

@@ -6,6 +6,8 @@
 #ifndef EDDY_OPS_KERNELS_MATMUL_GEMM_TILES_H
 #define EDDY_OPS_KERNELS_MATMUL_GEMM_TILES_H
 
+#include "graph/base/cpu.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -68,6 +70,8 @@ eddy_gemm_tile_fn eddy__gemm_tile_fn(const eddy_gemm_tiles *tiles, const eddy_ge
                                      int64_t rows);
 /* The tiles for eddy__instructions_used(); NULL if there are none and BLAS is used. */
 const eddy_gemm_tiles *eddy__gemm_tiles_used(void);
+/* Those for other instructions; only for x86-64. */
+const eddy_gemm_tiles *eddy__gemm_tiles_of(eddy_instructions used);
 /* The same for pairs of bfloat16: in the place of each float of s and v are two elements that are
  * neighbors along the inner dimension, whose length k counts pairs. There are no dots. Denormal
  * numbers count as 0. */

@@ -34,9 +34,16 @@ typedef struct form {
 
 static int64_t whole(int64_t n, int64_t unit) { return eddy__pieces(n, unit) * unit; }
 
-static form form_of(const eddy_product *p)
+/* A plan that multiplies bfloat16 goes on with AVX2 if the limit is lowered afterwards. */
+static const eddy_gemm_tiles *tiles_now(void)
 {
-    form f = { .tiles = eddy__gemm_tiles_used() };
+    const eddy_instructions used = eddy__instructions_used();
+    return eddy__gemm_tiles_of(used > EDDY_AVX2 ? used : EDDY_AVX2);
+}
+
+static form form_of(const eddy_product *p, const eddy_gemm_tiles *tiles)
+{
+    form f = { .tiles = tiles };
     f.strip = eddy__pieces(p->m, eddy__pieces(p->m, f.tiles->rows));
     f.panel = 2 * f.tiles->lanes;
     const bool few = p->m <= FEW;
@@ -53,15 +60,22 @@ static int64_t packed_a(const form *f) { return whole(f->rows, f->strip) * f->a_
 static int64_t packed_b(const form *f) { return f->width * f->inner; }
 
 /* The packed operands, the sums, and float32 copies of the bias and of residuals. */
-size_t eddy__half_scratch(const eddy_product *p)
+static size_t scratch_with(const eddy_product *p, eddy_instructions used)
 {
-    const form f = form_of(p);
+    const form f = form_of(p, eddy__gemm_tiles_of(used));
     return (size_t)whole(packed_a(&f) + packed_b(&f) +
                          (f.rows + f.strip + 1) * f.width, LINE) * sizeof(float);
 }
 
-int64_t eddy__half_rows(const eddy_product *p) { return form_of(p).strip; }
-int64_t eddy__half_columns(void) { return 2 * eddy__gemm_tiles_used()->lanes; }
+/* Enough for all instructions of the processor, as the limit may change between runs. */
+size_t eddy__half_scratch(const eddy_product *p)
+{
+    const size_t few = scratch_with(p, EDDY_AVX2), many = scratch_with(p, EDDY_AVX512);
+    return __builtin_cpu_supports("avx512f") && many > few ? many : few;
+}
+
+int64_t eddy__half_rows(const eddy_product *p) { return form_of(p, tiles_now()).strip; }
+int64_t eddy__half_columns(void) { return 2 * tiles_now()->lanes; }
 
 /* ------------------------------------------------------------------- packing -- */
 
@@ -246,7 +260,7 @@ static void all_rows(const eddy_product *p, const form *f, float *scratch, int64
 void eddy__half_block(const eddy_product *p, int64_t r0, int64_t r1, int64_t c0, int64_t c1,
                       float *scratch)
 {
-    const form f = form_of(p);
+    const form f = form_of(p, tiles_now());
     for (int64_t c = c0; c < c1; c += f.width)
         for (int64_t q = 0; q < p->k && !eddy__stopped(p->stop); q += f.inner)
             all_rows(p, &f, scratch, r0, r1, c, eddy__min(f.width, c1 - c), q,
